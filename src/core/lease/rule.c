@@ -1,0 +1,283 @@
+#include "core/lease/rule.h"
+
+#include "core/lease/token.h"
+
+#include <string.h>
+
+bool tn_rule_in_handoff(const struct tn_shard_row *row)
+{
+    return row->state == TN_SHARD_PREPARING || row->state == TN_SHARD_DRAINING ||
+           (row->state == TN_SHARD_RESTORING && row->handed);
+}
+
+static bool mine(const struct tn_rule_world *world, const struct tn_item *item,
+                 const struct tn_shard_row *row)
+{
+    return row->session == world->me && row->token == item->token;
+}
+
+/* Did this very request succeed before? Then the row is mine one token later, and nobody but me can have
+ * raised it. */
+static bool mine_one_later(const struct tn_rule_world *world, const struct tn_item *item,
+                           const struct tn_shard_row *row)
+{
+    return row->session == world->me && row->token == item->token + 1 && row->state == TN_SHARD_RESTORING;
+}
+
+static void settle_owned(struct tn_shard_row *row)
+{
+    row->state = TN_SHARD_OWNED;
+    row->target = 0;
+    row->until_ms = 0;
+    row->handed = 0;
+}
+
+/* The one place where an owner or token changes. */
+static void give(const struct tn_rule_world *world, struct tn_shard_row *row, uint64_t session, bool handed)
+{
+    row->session = session;
+    row->token += 1;
+    row->state = TN_SHARD_RESTORING;
+    row->target = 0;
+    row->handed = handed;
+    row->since_ms = world->now_ms;
+    row->until_ms = world->now_ms + world->settings->restore_timeout_ms;
+    if (handed)
+        row->moved_ms = world->now_ms;
+}
+
+static enum tn_outcome claim(const struct tn_rule_world *world, const struct tn_item *item,
+                             struct tn_shard_row *row)
+{
+    if (mine_one_later(world, item, row))
+        return TN_DONE;
+    if (row->session && world->owner.live)
+        return TN_NOT_FREE;
+    if (row->state == TN_SHARD_QUARANTINED)
+        return TN_WRONG_STATE;
+    if (row->token != item->token)
+        return TN_STALE;
+    if (row->desired != world->requester.node || !world->requester.takes)
+        return TN_NOT_DESIRED;
+    give(world, row, world->me, false);
+    return TN_DONE;
+}
+
+static enum tn_outcome prepare(const struct tn_rule_world *world, const struct tn_item *item,
+                               struct tn_shard_row *row)
+{
+    if (row->token != item->token)
+        return TN_STALE;
+    if (row->state == TN_SHARD_PREPARING || row->state == TN_SHARD_DRAINING)
+        return row->target == item->peer ? TN_DONE : TN_WRONG_STATE;
+    if (row->state != TN_SHARD_OWNED || !world->owner.live || item->peer == row->session)
+        return TN_WRONG_STATE;
+    if (!world->target.takes)
+        return TN_TARGET_GONE;
+    if (row->desired != world->target.node)
+        return TN_NOT_DESIRED;
+    if (world->in_handoff >= world->settings->max_moves)
+        return TN_OVER_BUDGET;
+    row->state = TN_SHARD_PREPARING;
+    row->target = item->peer;
+    row->until_ms = world->now_ms + world->settings->prepare_timeout_ms;
+    return TN_DONE;
+}
+
+static enum tn_outcome prepared(const struct tn_rule_world *world, const struct tn_item *item,
+                                struct tn_shard_row *row)
+{
+    if (row->token != item->token)
+        return TN_STALE;
+    if (row->target != world->me)
+        return TN_WRONG_STATE;
+    if (row->state == TN_SHARD_PREPARING) {
+        row->state = TN_SHARD_DRAINING;
+        row->until_ms = world->now_ms + world->settings->drain_timeout_ms;
+    }
+    return row->state == TN_SHARD_DRAINING ? TN_DONE : TN_WRONG_STATE;
+}
+
+static enum tn_outcome transfer(const struct tn_rule_world *world, const struct tn_item *item,
+                                struct tn_shard_row *row, bool forced)
+{
+    if (row->token != item->token)
+        return row->token == item->token + 1 && row->session == item->peer && row->handed ? TN_DONE
+                                                                                          : TN_STALE;
+    if (row->state != TN_SHARD_DRAINING)
+        return TN_WRONG_STATE;
+    if (forced ? world->now_ms < row->until_ms : row->session != world->me)
+        return forced ? TN_NOT_YET : TN_STALE;
+    if (!world->target.takes) {
+        settle_owned(row);
+        return TN_TARGET_GONE;
+    }
+    give(world, row, row->target, true);
+    return TN_DONE;
+}
+
+static enum tn_outcome abort_move(const struct tn_rule_world *world, const struct tn_item *item,
+                                  struct tn_shard_row *row)
+{
+    if (row->token != item->token)
+        return TN_STALE;
+    if (row->state != TN_SHARD_PREPARING && row->state != TN_SHARD_DRAINING)
+        return TN_DONE;
+    const bool pointless = !world->target.takes || row->desired != world->target.node;
+    if (!pointless && world->now_ms < row->until_ms)
+        return TN_NOT_YET;
+    settle_owned(row);
+    return TN_DONE;
+}
+
+static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_item *item,
+                             struct tn_shard_row *row)
+{
+    if (!mine(world, item, row))
+        return TN_STALE;
+    if (row->state == TN_SHARD_RESTORING)
+        settle_owned(row);
+    return TN_DONE;
+}
+
+static enum tn_outcome reload(const struct tn_rule_world *world, const struct tn_item *item,
+                              struct tn_shard_row *row)
+{
+    if (mine_one_later(world, item, row))
+        return TN_DONE;
+    if (!mine(world, item, row))
+        return TN_STALE;
+    const int64_t moved_ms = row->moved_ms; /* raising one's own token is not a move */
+    give(world, row, world->me, row->handed);
+    row->moved_ms = moved_ms;
+    return TN_DONE;
+}
+
+static enum tn_outcome release(const struct tn_rule_world *world, const struct tn_item *item,
+                               struct tn_shard_row *row)
+{
+    if (row->session == 0 && row->token == item->token)
+        return TN_DONE;
+    if (!mine(world, item, row))
+        return TN_STALE;
+    settle_owned(row);
+    row->state = TN_SHARD_UNOWNED;
+    row->session = 0;
+    row->since_ms = world->now_ms;
+    return TN_DONE;
+}
+
+enum tn_outcome tn_rule_shard(enum tn_op_kind verb, const struct tn_rule_world *world,
+                              const struct tn_item *item, struct tn_shard_row *row)
+{
+    switch (verb) {
+    case TN_OP_CLAIM: return claim(world, item, row);
+    case TN_OP_PREPARE: return prepare(world, item, row);
+    case TN_OP_PREPARED: return prepared(world, item, row);
+    case TN_OP_TRANSFER: return transfer(world, item, row, false);
+    case TN_OP_FORCE: return transfer(world, item, row, true);
+    case TN_OP_ABORT: return abort_move(world, item, row);
+    case TN_OP_READY: return ready(world, item, row);
+    case TN_OP_RELOAD: return reload(world, item, row);
+    case TN_OP_RELEASE: return release(world, item, row);
+    case TN_OP_LOAD:
+    case TN_OP_SAVE: return mine(world, item, row) ? TN_DONE : TN_STALE;
+    default: return TN_WRONG_STATE;
+    }
+}
+
+bool tn_rule_same(const struct tn_shard_row *a, const struct tn_shard_row *b)
+{
+    return a->session == b->session && a->token == b->token && a->target == b->target &&
+           a->desired == b->desired && a->state == b->state && a->handed == b->handed &&
+           a->since_ms == b->since_ms && a->until_ms == b->until_ms && a->moved_ms == b->moved_ms;
+}
+
+enum tn_outcome tn_rule_save(const struct tn_item *item, const struct tn_checkpoint *stored,
+                             uint64_t *ret_seq, bool *ret_write)
+{
+    const struct tn_checkpoint *want = &item->checkpoint;
+    *ret_write = true;
+    *ret_seq = want->seq ? want->seq : stored->seq + 1;
+    const bool again = want->seq && stored->token == item->token && stored->seq == want->seq &&
+                       stored->size == want->size &&
+                       (!want->size || !memcmp(stored->data, want->data, want->size));
+    if (again) {
+        *ret_write = false;
+        return TN_DONE;
+    }
+    return *ret_seq > stored->seq || item->rewind ? TN_DONE : TN_SEQ_REGRESSED;
+}
+
+const char *tn_rule_cause(enum tn_op_kind verb, const struct tn_shard_row *before,
+                          const struct tn_shard_row *after)
+{
+    if (before->session == after->session && before->token == after->token)
+        return NULL;
+    switch (verb) {
+    case TN_OP_CLAIM: return before->session ? "taken over" : before->token ? "claimed" : "first claim";
+    case TN_OP_TRANSFER: return "handed over";
+    case TN_OP_FORCE: return "forced";
+    case TN_OP_RELOAD: return "reloaded";
+    case TN_OP_RELEASE: return "released";
+    default: return "changed";
+    }
+}
+
+enum tn_renewal tn_rule_renew(struct tn_session_row *row, const struct tn_op_tick *tick, int64_t now_ms)
+{
+    if (row->state == TN_SESSION_DEAD)
+        return TN_ENDED;
+    if (row->lease_until_ms <= now_ms)
+        row->lates++;
+    row->lease_ms = tick->lease_ms;
+    row->lease_until_ms = now_ms + tick->lease_ms;
+    if (tick->leaving)
+        row->state = TN_SESSION_LEAVING;
+    return row->lates == tick->lates_seen ? TN_RENEWED : TN_LATE;
+}
+
+bool tn_rule_bury(const struct tn_session_row *row, const struct tn_op_bury *bury, enum tn_presence presence,
+                  int64_t now_ms)
+{
+    if (row->state == TN_SESSION_DEAD)
+        return false;
+    switch (bury->evidence) {
+    case TN_EXPIRED: return row->lease_until_ms <= now_ms;
+    case TN_CRASHED: return presence == TN_PRESENCE_GONE;
+    case TN_TOO_FAR:
+        return row->lease_until_ms == bury->seen_until_ms && row->lease_until_ms > now_ms + row->lease_ms;
+    }
+    return false;
+}
+
+bool tn_rule_suspect(const struct tn_session_row *row, int64_t now_ms)
+{
+    /* A healthy session renews every third of its lease or so: less than 5/8 left means that it missed one.
+     */
+    return row->lease_until_ms < now_ms + row->lease_ms / 8 * 5 ||
+           row->lease_until_ms > now_ms + row->lease_ms;
+}
+
+uint32_t tn_rule_next_history(uint32_t recorded, uint32_t seen, int64_t unix_ms)
+{
+    const int64_t start_of_2025_ms = 1735689600000;
+    const int64_t minutes = (unix_ms - start_of_2025_ms) / 60000;
+    uint32_t next = (recorded > seen ? recorded : seen) + 1;
+    if (minutes > (int64_t)next)
+        next = minutes > TN_HISTORY_MAX ? TN_HISTORY_MAX : (uint32_t)minutes;
+    return next;
+}
+
+void tn_rule_new_history(struct tn_shard_row *row, uint32_t history, int64_t now_ms)
+{
+    row->token = tn_token_first(history);
+    row->session = 0;
+    row->target = 0;
+    row->handed = 0;
+    row->since_ms = now_ms;
+    row->until_ms = 0;
+    row->moved_ms = 0;
+    if (row->state != TN_SHARD_QUARANTINED)
+        row->state = TN_SHARD_UNOWNED;
+}

@@ -1,0 +1,69 @@
+/* The protocol's rules: what a store decides about one row, as pure functions.
+ *
+ * A backend's transaction is: lock, read the rows, ask these functions, write the rows back, commit. So the
+ * memory store (which the simulator runs on) and SQLite decide by the same code; a database that decides in
+ * SQL is held to it by the conformance suite. Every verb is idempotent: a request repeated after a lost reply
+ * finds DONE. Time is the store's lease clock, read once the locks are held. */
+#ifndef TN_CORE_LEASE_RULE_H
+#define TN_CORE_LEASE_RULE_H
+
+#include "core/op/op.h"
+
+struct tn_session_facts {
+    bool live;     /* LIVE or LEAVING and a member of the group */
+    bool takes;    /* LIVE, not leaving: may be given shards */
+    uint32_t node; /* its node number; 0 when there is no such session */
+};
+
+struct tn_rule_world {
+    int64_t now_ms;
+    const struct tn_settings *settings;
+    uint64_t me; /* the requester's session */
+    struct tn_session_facts requester, owner,
+        target;          /* of me, row->session, and row->target or (PREPARE) item->peer */
+    uint32_t in_handoff; /* rows of the group that tn_rule_in_handoff says yes to */
+};
+
+/* Preparing, draining, or restoring after a handoff: what max_moves bounds. */
+bool tn_rule_in_handoff(const struct tn_shard_row *row);
+
+/* Decides a CLAIM .. RELEASE or LOAD item against `row`, which may be changed whatever the outcome (compare
+ * with tn_rule_same): a TRANSFER whose target is gone leaves the shard with its owner. LOAD and SAVE change
+ * no row: they check that the requester holds the shard under the token. */
+enum tn_outcome tn_rule_shard(enum tn_op_kind verb, const struct tn_rule_world *world,
+                              const struct tn_item *item, struct tn_shard_row *row);
+bool tn_rule_same(const struct tn_shard_row *a, const struct tn_shard_row *b);
+
+/* SAVE: may `item` replace the stored checkpoint (seq 0 and size 0 when there is none)? Sets *ret_seq to the
+ * sequence to store. DONE with *ret_write false: the very same write again (same token, seq and bytes). */
+enum tn_outcome tn_rule_save(const struct tn_item *item, const struct tn_checkpoint *stored,
+                             uint64_t *ret_seq, bool *ret_write);
+
+/* What the owner change from `before` to `after` is called in the history: "claimed", "taken over", "handed
+ * over", "forced", "reloaded", "released"; NULL when neither owner nor token changed. */
+const char *tn_rule_cause(enum tn_op_kind verb, const struct tn_shard_row *before,
+                          const struct tn_shard_row *after);
+
+struct tn_session_row {
+    uint8_t state; /* enum tn_session_state */
+    int64_t lease_ms, lease_until_ms;
+    uint32_t lates;
+    uint64_t version;
+};
+
+/* TICK: renews `row` (live: later time; past its time but not buried: LATE, lates + 1, later time all the
+ * same). */
+enum tn_renewal tn_rule_renew(struct tn_session_row *row, const struct tn_op_tick *tick, int64_t now_ms);
+/* BURY: may the session be ended on this evidence? `gone` is the store's own word on presence, for
+ * TN_CRASHED. */
+bool tn_rule_bury(const struct tn_session_row *row, const struct tn_op_bury *bury, enum tn_presence presence,
+                  int64_t now_ms);
+/* Worth telling everybody about: close to its end or impossibly far from it. */
+bool tn_rule_suspect(const struct tn_session_row *row, int64_t now_ms);
+
+/* History number after a loss: max(recorded + 1, highest seen + 1, minutes since 2025-01-01). */
+uint32_t tn_rule_next_history(uint32_t recorded, uint32_t seen, int64_t unix_ms);
+/* What becomes of a row in a new history: nobody's, under the first token of it. */
+void tn_rule_new_history(struct tn_shard_row *row, uint32_t history, int64_t now_ms);
+
+#endif

@@ -1,0 +1,161 @@
+/* Stories of loss: a node is killed, paused, or loses its store, and its shards live on. Times are the small
+ * lab's unless said. */
+#include "kit/fleet.h"
+
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+/* If the first plan were made by whoever comes first, a fleet that starts together would begin with a storm
+ * of moves. */
+static void four_nodes_that_start_together_share_without_a_single_move(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct tn_lab *lab = tn_fleet_open(seed, 15000, 256, "ABCD");
+        assert_true(lab->now_ms <= 1000 + 1500);
+        for (const char *id = "ABCD"; *id; id++) {
+            assert_int_equal(tn_lab_owned(lab, (char[]){*id, 0}), 64);
+            assert_int_equal(tn_lab_node(lab, (char[]){*id, 0})->assigned, 64);
+        }
+        for (uint32_t shard = 0; shard < 256; shard++)
+            assert_int_equal(tn_lab_row(lab, shard).token, 1);
+        tn_fleet_close(lab);
+    }
+}
+
+/* If a killed process cost a whole lease, every crash would stop its shards for 15 seconds. */
+static void shards_of_a_killed_node_are_ready_elsewhere_within_two_seconds(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct tn_lab *lab = tn_fleet_open(seed, 15000, 256, "ABCD");
+        tn_lab_run(lab, 3000 + (int64_t)seed * 371);
+        const char victim[] = {(char)('A' + seed % 4), 0};
+        tn_lab_kill(lab, victim);
+        const int64_t took = tn_lab_until(lab, tn_lab_balanced, NULL, 20000);
+        assert_true(took > 0 && took <= 2000);
+        for (uint32_t shard = 0; shard < 256; shard++)
+            assert_true(tn_lab_row(lab, shard).token <= 2);
+        tn_fleet_close(lab);
+    }
+}
+
+/* If a paused process kept its lease for ever, or went on after it, its shards would be stuck or doubled. */
+static void shards_of_a_paused_node_are_taken_over_after_its_lease_and_it_comes_back(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct tn_lab *lab = tn_fleet_open(seed, 15000, 256, "ABCD");
+        tn_lab_run(lab, 16000 + (int64_t)seed * 271);
+        const char victim[] = {(char)('A' + seed % 4), 0};
+        struct tn_lab_node *node = tn_lab_node(lab, victim);
+        const uint64_t old_session = node->keeper.session;
+        tn_lab_pause(lab, victim);
+        const int64_t took = tn_lab_until(lab, tn_lab_all_owned, NULL, 30000);
+        assert_true(took > 9000 && took <= 15500);
+        tn_lab_run(lab, 5000);
+        assert_true(lab->now_ms >= node->deadline_ms);
+        const uint64_t lost = node->lost;
+        tn_lab_resume(lab, victim);
+        tn_lab_run(lab, 2000);
+        assert_int_equal(node->lost, lost + 64);
+        assert_int_not_equal(node->keeper.session, old_session);
+        assert_int_equal(node->keeper.phase, TN_PHASE_LIVE);
+        assert_int_not_equal(tn_lab_until(lab, tn_lab_balanced, NULL, 90000), -1);
+        tn_fleet_close(lab);
+    }
+}
+
+/* If a short outage cost ownership, every restart of the store would be a storm. */
+static void an_outage_shorter_than_the_lease_costs_nothing(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(7, 15000, 256, "ABCD");
+    tn_lab_run(lab, 16000);
+    lab->store_down = true;
+    tn_lab_run(lab, 7500);
+    lab->store_down = false;
+    tn_lab_run(lab, 20000);
+    for (const char *id = "ABCD"; *id; id++) {
+        assert_int_equal(tn_lab_node(lab, (char[]){*id, 0})->lost, 0);
+        assert_int_equal(tn_lab_owned(lab, (char[]){*id, 0}), 64);
+    }
+    tn_fleet_close(lab);
+}
+
+/* If a long outage ended in burials, all shards would change nodes for nothing; if nodes worked through it,
+ * two could own one. */
+static void an_outage_longer_than_the_lease_stops_all_and_moves_nothing(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(8, 15000, 256, "ABCD");
+    tn_lab_run(lab, 16000);
+    lab->store_down = true;
+    tn_lab_run(lab, 45000);
+    for (const char *id = "ABCD"; *id; id++)
+        assert_int_equal(tn_lab_node(lab, (char[]){*id, 0})->lost, 64);
+    lab->store_down = false;
+    const int64_t took = tn_lab_until(lab, tn_lab_balanced, NULL, 15000);
+    assert_true(took >= 0 && took <= 2000);
+    tn_lab_run(lab, 60000);
+    for (uint32_t shard = 0; shard < 256; shard++)
+        assert_int_equal(tn_lab_row(lab, shard).token, 2);
+    for (const char *id = "ABCD"; *id; id++) {
+        assert_int_equal(tn_lab_owned(lab, (char[]){*id, 0}), 64);
+        assert_int_equal(tn_lab_node(lab, (char[]){*id, 0})->keeper.counters.burials, 0);
+    }
+    tn_fleet_close(lab);
+}
+
+/* awslabs/amazon-kinesis-client#2, #59, #537: a renewal that succeeded, its answer lost, looked like a lost
+ * lease. */
+static void a_lost_reply_to_any_request_loses_no_shard_and_raises_no_token_twice(void **state)
+{
+    (void)state;
+    static const enum tn_op_kind kinds[] = {TN_OP_TICK,  TN_OP_SYNC, TN_OP_READY,
+                                            TN_OP_CLAIM, TN_OP_JOIN, TN_OP_PLAN};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct tn_lab *lab = tn_fleet_open(30 + k, 2000, 64, "");
+        struct tn_lab_node *node = tn_lab_start(lab, "A");
+        node->lose_kind = kinds[k];
+        node->lose_count = 1;
+        assert_int_not_equal(tn_lab_until(lab, tn_lab_balanced, NULL, 10000), -1);
+        tn_lab_run(lab, 10000);
+        assert_int_equal(node->lose_count, 0);
+        assert_int_equal(node->lost, 0);
+        for (uint32_t shard = 0; shard < 64; shard++)
+            assert_int_equal(tn_lab_row(lab, shard).token, 1);
+        tn_fleet_close(lab);
+    }
+}
+
+/* kubernetes/kubernetes#47671: an observer judged by its own, shorter lease buries a healthy node. */
+static void a_node_is_judged_by_its_own_lease_not_the_observers(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(3, 30000, 32, "A");
+    struct tn_lab_node *node = tn_lab_start(lab, "Y");
+    tn_lab_run(lab, 2000);
+    node->keeper.lease_ms = 10000;
+    node->keeper.renew_ms = 3000;
+    tn_lab_run(lab, 120000);
+    assert_int_equal(node->keeper.counters.burials, 0);
+    assert_int_equal(tn_lab_node(lab, "A")->lost, 0);
+    tn_fleet_close(lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_nodes_that_start_together_share_without_a_single_move),
+        cmocka_unit_test(shards_of_a_killed_node_are_ready_elsewhere_within_two_seconds),
+        cmocka_unit_test(shards_of_a_paused_node_are_taken_over_after_its_lease_and_it_comes_back),
+        cmocka_unit_test(an_outage_shorter_than_the_lease_costs_nothing),
+        cmocka_unit_test(an_outage_longer_than_the_lease_stops_all_and_moves_nothing),
+        cmocka_unit_test(a_lost_reply_to_any_request_loses_no_shard_and_raises_no_token_twice),
+        cmocka_unit_test(a_node_is_judged_by_its_own_lease_not_the_observers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
