@@ -1,10 +1,12 @@
-/* The smallest complete worker: joins a group, works on the shards that it is given, gives them back when asked.
+/* The smallest complete worker: joins a group, works on the shards that it is given, gives them back when
+ * asked.
  *
  *     worker [GROUP [NODE]]     else TENURE_GROUP and TENURE_NODE; the store is TENURE_STORE
  *
- * Its work is to count. The count of a shard is its checkpoint, so it goes on where the last owner stopped, whichever node
- * that was. Each line on standard output is a JSON object. Exit status: 0 after a clean leave, 5 when shards had to be given up,
- * 4 when another process took over the node id; otherwise as the table in tenure/status.h says. */
+ * Its work is to count. The count of a shard is its checkpoint, so it goes on where the last owner stopped,
+ * whichever node that was. Each line on standard output is a JSON object. Exit status: 0 after a clean leave,
+ * 5 when shards had to be given up, 4 when another process took over the node id; otherwise as the table in
+ * tenure/status.h says. */
 #include "tenure/tenure.h"
 
 #include <inttypes.h>
@@ -31,8 +33,8 @@ static void on_signal(int number)
 
 static void say(const char *what, uint32_t shard, uint64_t token, uint64_t count)
 {
-    printf("{\"what\":\"%s\",\"shard\":%" PRIu32 ",\"token\":%" PRIu64 ",\"count\":%" PRIu64 "}\n", what, shard, token,
-           count);
+    printf("{\"what\":\"%s\",\"shard\":%" PRIu32 ",\"token\":%" PRIu64 ",\"count\":%" PRIu64 "}\n", what,
+           shard, token, count);
     fflush(stdout);
 }
 

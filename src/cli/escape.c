@@ -55,6 +55,16 @@ void tn_escape_add(struct tn_text *into, const char *bytes, size_t length)
         at += add_one(into, bytes + at, length - at);
 }
 
+const char *tn_escape_text(struct tn_arena *arena, const char *text)
+{
+    struct tn_text shown;
+    tn_text_init(&shown);
+    tn_escape_add(&shown, text, strlen(text));
+    const char *const copy = tn_arena_text(arena, shown.bytes);
+    tn_text_done(&shown);
+    return copy;
+}
+
 const char *tn_escape_short(struct tn_arena *arena, const char *text)
 {
     const size_t length = strlen(text);

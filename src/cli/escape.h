@@ -14,7 +14,9 @@
 enum { TN_ESCAPE_SHOWN = 60 }; /* characters of a value that a message shows */
 
 void tn_escape_add(struct tn_text *into, const char *bytes, size_t length);
-/* The same, in `arena`, cut after TN_ESCAPE_SHOWN characters with "..." in place of the rest. */
+/* The same, in `arena`. */
+const char *tn_escape_text(struct tn_arena *arena, const char *text);
+/* The same, cut after TN_ESCAPE_SHOWN characters with "..." in place of the rest. */
 const char *tn_escape_short(struct tn_arena *arena, const char *text);
 /* Strict: no surrogates, no overlong forms. */
 bool tn_escape_is_utf8(const char *bytes, size_t length);

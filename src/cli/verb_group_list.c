@@ -1,5 +1,6 @@
 /* tenure group list and tenure group show. */
 #include "cli/difference.h"
+#include "cli/escape.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/verb.h"
@@ -81,7 +82,7 @@ static enum tenure_status list(struct tn_cli *cli)
     for (size_t i = 0; i < n; i++)
         if (problem_of(cli, &groups[i]))
             printf("group '%s' is invalid: %s\n", tn_cli_shown(cli, groups[i].name),
-                   tn_cli_shown(cli, problem_of(cli, &groups[i])));
+                   tn_escape_text(&cli->arena, problem_of(cli, &groups[i])));
     return TENURE_OK;
 }
 
@@ -129,7 +130,7 @@ static enum tenure_status show(struct tn_cli *cli)
     print_group(cli, group);
     const char *const problem = problem_of(cli, group);
     if (problem)
-        printf("invalid: %s\n", tn_cli_shown(cli, problem));
+        printf("invalid: %s\n", tn_escape_text(&cli->arena, problem));
     return TENURE_OK;
 }
 

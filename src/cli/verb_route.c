@@ -54,7 +54,7 @@ static enum tenure_status run(struct tn_cli *cli)
         return tn_cli_fail(cli, TENURE_BAD_INPUT, "the empty key has no shard");
     const struct tn_group_info *group;
     struct tn_snapshot snapshot;
-    uint32_t shard;
+    uint32_t shard = 0;
     enum tenure_status status = tn_cli_group_given(cli, &group);
     if (status == TENURE_OK)
         status = hash_key(cli, group, key, &shard);

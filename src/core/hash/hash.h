@@ -1,11 +1,13 @@
 /* Key -> shard: the pinned hashes.
  *
- * Holds: the table of algorithms by CONTRACT name, and `struct tn_hasher`, an immutable value that maps keys of one
- * group to its shards. Knows nothing of nodes. A hasher never changes its answers: same algorithm, seed and count,
- * same shard, on every machine and in every year; the fingerprint makes a difference visible at join.
+ * Holds: the table of algorithms by CONTRACT name, and `struct tn_hasher`, an immutable value that maps keys
+ * of one group to its shards. Knows nothing of nodes. A hasher never changes its answers: same algorithm,
+ * seed and count, same shard, on every machine and in every year; the fingerprint makes a difference visible
+ * at join.
  *
- * Cost: xxh3 is inlined; a 16-byte key costs no more than a call of XXH3_64bits plus a reduction without division.
- * Sources: each algorithm's own publication, named at its function. Everything is pure and thread-safe. */
+ * Cost: xxh3 is inlined; a 16-byte key costs no more than a call of XXH3_64bits plus a reduction without
+ * division. Sources: each algorithm's own publication, named at its function. Everything is pure and
+ * thread-safe. */
 #ifndef TN_CORE_HASH_HASH_H
 #define TN_CORE_HASH_HASH_H
 
@@ -48,21 +50,23 @@ struct tn_hasher {
     uint64_t reciprocal; /* of shards, for the reduction; private to hash.c */
 };
 
-/* BAD_INPUT when shards is out of range, or a seed is given to an algorithm that takes none or does not fit. */
-enum tenure_status tn_hasher_init(struct tn_hasher *hasher, enum tn_hash_algo algo, uint64_t seed, uint32_t shards,
-                                  struct tenure_error *error);
+/* BAD_INPUT when shards is out of range, or a seed is given to an algorithm that takes none or does not fit.
+ */
+enum tenure_status tn_hasher_init(struct tn_hasher *hasher, enum tn_hash_algo algo, uint64_t seed,
+                                  uint32_t shards, struct tenure_error *error);
 
-/* The algorithm's own number of `key` (may be NULL when size is 0), widened to 64 bits: zero-extended for unsigned ones,
- * sign-extended for java and murmur3_32; crc16: the slot 0..16383; murmur2: sign cleared; postgres: extended hash with the
- * partition seed plus 0x49a0f4dd15e5a8e3 mod 2^64. The empty key is allowed here. */
+/* The algorithm's own number of `key` (may be NULL when size is 0), widened to 64 bits: zero-extended for
+ * unsigned ones, sign-extended for java and murmur3_32; crc16: the slot 0..16383; murmur2: sign cleared;
+ * postgres: extended hash with the partition seed plus 0x49a0f4dd15e5a8e3 mod 2^64. The empty key is allowed
+ * here. */
 uint64_t tn_hash(const struct tn_hasher *hasher, const void *key, size_t size);
 /* floorMod of that number by the shard count: 0 .. shards-1. */
 uint32_t tn_hash_reduce(const struct tn_hasher *hasher, uint64_t hash);
 /* Both in one; the hot path. */
 uint32_t tn_hash_shard(const struct tn_hasher *hasher, const void *key, size_t size);
 
-/* Hash of a fixed list of keys under this hasher; two programs that agree on it agree on every shard, as far as the
- * list's lengths and alphabets tell. Covers algorithm, seed and shard count. */
+/* Hash of a fixed list of keys under this hasher; two programs that agree on it agree on every shard, as far
+ * as the list's lengths and alphabets tell. Covers algorithm, seed and shard count. */
 uint64_t tn_hash_fingerprint(const struct tn_hasher *hasher);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
-enum { TN_STATEMENTS_ROOM = 96, TN_ID_ROOM = 80, TN_BUSY_FLOOR_MS = 1000 };
+enum { TN_STATEMENTS_ROOM = 96, TN_ID_ROOM = 80 };
 
 /* Which machine, boot and name spaces this process lives in, as far as the store cares. */
 struct tn_machine {
@@ -29,8 +29,7 @@ struct tn_sqlite {
     struct tn_sqlite_options options;             /* without its texts */
     struct tn_machine machine;
     struct tn_presence_file presence;
-    char *path;             /* as SQLite knows it: absolute, links resolved; owned */
-    char *identity;         /* owned */
+    char *path;             /* absolute, links resolved; owned */
     uint64_t directory;     /* inode of the directory of the file */
     pid_t pid;              /* of the opener: handles do not survive fork */
     struct tn_rng rng;      /* of the waiting times */
@@ -39,6 +38,7 @@ struct tn_sqlite {
     int64_t data_version;
     uint64_t joined;        /* session that the transaction under way added; 0 none */
     bool writing;           /* the transaction under way is a WRITE */
+    bool settled;           /* known to belong to this boot; from then on checked in every transaction */
 };
 
 static inline struct tn_sqlite *tn_sqlite_of(struct tn_rows *rows)
@@ -58,6 +58,9 @@ void tn_machine_read(struct tn_machine *machine, const struct tn_sqlite_options 
 /* REFUSED unless the file system under the directory is known to work, or any is wanted. */
 enum tenure_status tn_machine_check_fs(const char *directory, const struct tn_sqlite_options *options,
                                        struct tenure_error *error);
+
+/* Fills `into` with n random bytes. */
+void tn_machine_random(void *into, size_t n);
 
 /* schema.c: brings the file to the present schema. CORRUPT (not ours), NEWER_SCHEMA, UNREACHABLE (empty, and not to be created). */
 enum tenure_status tn_schema_bring(struct tn_sqlite *sqlite, bool create, int64_t limit_ms,

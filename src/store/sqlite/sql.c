@@ -1,6 +1,6 @@
 #include "store/sqlite/sql.h"
 
-_Static_assert(TN_SQL_COUNT <= TN_STATEMENTS_ROOM, "room for every statement");
+_Static_assert((int)TN_SQL_COUNT <= (int)TN_STATEMENTS_ROOM, "room for every statement");
 
 static const char *const texts[] = {
 #define X(name, text) text,
