@@ -17,7 +17,7 @@ enum { keys = 4096, key_size = 16, rounds = 201, passes = 64, shards = 256, coun
 
 static unsigned char key[keys][key_size];
 static struct tenure tenure;
-static struct tenure_group group = {.tenure = &tenure, .name = "bench"};
+static struct tenure_group group = {.tenure = &tenure, .deadline = &tenure.deadline};
 static volatile uint64_t sink;
 
 typedef uint64_t loop(size_t n);

@@ -60,21 +60,22 @@ def audit(folder, by_shard, before, after):
 def overlaps(notes, killed_ms):
     """Pairs of spans of work on one shard by two nodes at one time, and the longest in ms. `killed_ms`: node -> when it was
     killed, which ends the span that it never ended itself."""
-    spans = {}
-    started = {}
+    spans, started = {}, {}
     for note in notes:
-        place = (note["node"], note["shard"])
+        place = (note["shard"], note["node"])
         if note["what"] == "start":
             started[place] = note["t_ms"]
         elif note["what"] == "end" and place in started:
             spans.setdefault(note["shard"], []).append((started.pop(place), note["t_ms"], note["node"]))
-    for (node, shard), begin in started.items():
+    for (shard, node), begin in started.items():
         spans.setdefault(shard, []).append((begin, killed_ms.get(node, begin), node))
     count, longest = 0, 0
     for of_shard in spans.values():
-        of_shard.sort()
-        for (_, end, node), (begin, other_end, other) in zip(of_shard, of_shard[1:]):
-            if node != other and begin < end:
-                count += 1
-                longest = max(longest, min(end, other_end) - begin)
+        still_open = []
+        for begin, end, node in sorted(of_shard):
+            still_open = [other for other in still_open if other[1] > begin]
+            lengths = [min(end, other[1]) - begin for other in still_open if other[2] != node]
+            count += len(lengths)
+            longest = max([longest, *lengths])
+            still_open.append((begin, end, node))
     return count, longest

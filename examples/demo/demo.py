@@ -138,7 +138,8 @@ def interrupt(number, frame):
 
 def main():
     given = arguments()
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
     try:
         return demo(given)
     except nodes.Failed as failed:

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { leave_limit_ms = 30000 };
+enum { leave_limit_ms = 30000, leave_more_ms = 20 /* a shard */ };
 
 void node_complain(const struct node *node, const char *what, const char *why)
 {
@@ -44,7 +44,7 @@ static void look_for_stop(struct node *node, const volatile sig_atomic_t *stop_w
         return;
     node->stopping = true;
     notes_put(&node->notes, "stopping", 0, 0, 0);
-    tenure_stop(node->tenure, leave_limit_ms);
+    tenure_stop(node->tenure, leave_limit_ms + (int64_t)node->n * leave_more_ms);
 }
 
 /* ---- turns ---- */

@@ -28,7 +28,7 @@ def facts(run, audit, overlaps, lease_ms, seconds):
     return {
         "records": audit.records, "processed": audit.processed, "lost": audit.lost, "duplicated": audit.duplicated,
         "mismatched": audit.mismatched, "changed": audit.changed, "stale_rejected": fleet.stale,
-        "takeover_ms": run.takeover_ms,
+        "takeover_ms": {"kill": run.takeover_ms.get("kill"), "pause": None},
         "scale_out": {"moved": run.moved, "max_in_flight": run.max_in_flight},
         "phases": [{"name": name, "state": "done", "seconds": took} for name, took in run.took.items()] +
                   [{"name": name, "state": "skipped", "why": why} for name, why in run.skipped.items()],
@@ -52,7 +52,7 @@ def text(found, shards, path):
                f"lease {found['lease_ms'] / 1000:g} s; {found['seconds']} s in all", ""]
     for name in ("records", "processed", "lost", "duplicated", "mismatched", "changed", "stale_rejected"):
         out.append(f"  {name:<16}{found[name]:>8}")
-    if "kill" in found["takeover_ms"]:
+    if found["takeover_ms"]["kill"] is not None:
         out.append(f"  {'takeover, kill':<16}{found['takeover_ms']['kill']:>8} ms from SIGKILL to the last shard ready elsewhere")
     moves = found["scale_out"]
     if moves["moved"] is not None:

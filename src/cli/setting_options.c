@@ -1,6 +1,7 @@
 #include "cli/setting_options.h"
 
 #include "base/text.h"
+#include "cli/difference.h"
 #include "cli/escape.h"
 
 #include <string.h>
@@ -24,6 +25,22 @@ static enum tn_option_kind kind_of(const struct tn_setting *setting)
     return TN_OPTION_CHOICE;
 }
 
+/* Derived ones say in their sentence what they derive from. */
+static const char *sentence_of(struct tn_arena *arena, const struct tn_setting *setting)
+{
+    if (setting->initial < 0)
+        return setting->sentence;
+    struct tn_settings defaults;
+    struct tn_text text;
+    tn_settings_init(&defaults);
+    tn_text_init(&text);
+    tn_text_print(&text, "%s (default %s)", setting->sentence,
+                  tn_difference_value(arena, &defaults, setting));
+    const char *const sentence = tn_arena_text(arena, text.bytes);
+    tn_text_done(&text);
+    return sentence;
+}
+
 const struct tn_option *tn_setting_options(struct tn_arena *arena)
 {
     static const char *const values[] = {
@@ -36,7 +53,7 @@ const struct tn_option *tn_setting_options(struct tn_arena *arena)
         options[OWN + i] = (struct tn_option){.name = settings[i].option,
                                               .kind = kind_of(&settings[i]),
                                               .value = values[kind_of(&settings[i])],
-                                              .sentence = settings[i].sentence,
+                                              .sentence = sentence_of(arena, &settings[i]),
                                               .smallest = settings[i].smallest,
                                               .largest = settings[i].largest};
     return options;

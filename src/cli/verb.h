@@ -7,15 +7,17 @@
 
 #include "cli/cli.h"
 
-/* In the order in which help lists them. */
-#define TN_VERBS(V)                                                                                          \
-    V(group_create)                                                                                          \
-    V(group_list)                                                                                            \
-    V(group_show)                                                                                            \
-    V(group_set)                                                                                             \
-    V(group_delete) V(status) V(shards) V(route) V(history) V(drain) V(undrain) V(move) V(checkpoint_get)    \
-        V(checkpoint_set) V(stamp_install) V(stamp_raise) V(store_info) V(store_new_history) V(hash)         \
-            V(completion) V(help)
+/* In the order in which help lists them; a line a subject. */
+/* clang-format off */
+#define TN_VERBS(V) \
+    V(group_create) V(group_list) V(group_show) V(group_set) V(group_delete) \
+    V(status) V(shards) V(route) V(history) \
+    V(drain) V(undrain) V(move) \
+    V(checkpoint_get) V(checkpoint_set) \
+    V(stamp_install) V(stamp_raise) \
+    V(store_info) V(store_new_history) \
+    V(hash) V(completion) V(help)
+/* clang-format on */
 
 enum tn_verb_wants {
     TN_WANTS_STORE = 1,    /* --store, --limit */

@@ -1,7 +1,5 @@
 #include "node/gate.h"
 
-#include "sys/clock.h"
-
 void tn_deadline_set(struct tn_deadline *deadline, int64_t deadline_ms)
 {
     if (!deadline_ms) {
@@ -13,20 +11,6 @@ void tn_deadline_set(struct tn_deadline *deadline, int64_t deadline_ms)
     const int64_t quick = tn_clock_quick_ns() + (exact - tn_clock_boot_ns());
     atomic_store_explicit(&deadline->quick_ns, quick, memory_order_release);
     atomic_store_explicit(&deadline->exact_ns, exact, memory_order_release);
-}
-
-bool tn_gate_exact(const struct tn_deadline *deadline, const struct tn_slot *slot, uint64_t token)
-{
-    if (atomic_load_explicit(&slot->token, memory_order_acquire) != token || !token)
-        return false;
-    return tn_clock_boot_ns() < atomic_load_explicit(&deadline->exact_ns, memory_order_acquire);
-}
-
-bool tn_gate_quick(const struct tn_deadline *deadline, const struct tn_slot *slot, uint64_t token)
-{
-    if (atomic_load_explicit(&slot->token, memory_order_acquire) != token || !token)
-        return false;
-    return tn_clock_quick_ns() < atomic_load_explicit(&deadline->quick_ns, memory_order_acquire);
 }
 
 bool tn_gate_enter(const struct tn_deadline *deadline, struct tn_slot *slot, uint64_t token, bool *ret_idle)

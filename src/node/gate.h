@@ -7,6 +7,8 @@
 #ifndef TN_NODE_GATE_H
 #define TN_NODE_GATE_H
 
+#include "sys/clock.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +28,21 @@ struct tn_slot {
 /* deadline_ms of the boot clock; 0 closes all at once. */
 void tn_deadline_set(struct tn_deadline *deadline, int64_t deadline_ms);
 
-bool tn_gate_exact(const struct tn_deadline *deadline, const struct tn_slot *slot, uint64_t token);
-bool tn_gate_quick(const struct tn_deadline *deadline, const struct tn_slot *slot, uint64_t token);
+static inline bool tn_gate_exact(const struct tn_deadline *deadline, const struct tn_slot *slot,
+                                 uint64_t token)
+{
+    if (atomic_load_explicit(&slot->token, memory_order_acquire) != token || !token)
+        return false;
+    return tn_clock_boot_ns() < atomic_load_explicit(&deadline->exact_ns, memory_order_acquire);
+}
+
+static inline bool tn_gate_quick(const struct tn_deadline *deadline, const struct tn_slot *slot,
+                                 uint64_t token)
+{
+    if (atomic_load_explicit(&slot->token, memory_order_acquire) != token || !token)
+        return false;
+    return tn_clock_quick_ns() < atomic_load_explicit(&deadline->quick_ns, memory_order_acquire);
+}
 
 /* True: admitted, to be followed by tn_gate_leave. False: not, and *ret_idle says that this attempt was the
  * last thing in the keeper's way (then IDLE must be sent on). */

@@ -17,7 +17,8 @@ struct tenure_group {
     uint32_t index; /* in the keeper */
     char *name;
     struct tn_hasher hasher;
-    struct tn_slot *slots; /* NULL until joined */
+    const struct tn_deadline *deadline; /* the handle's */
+    struct tn_slot *slots;              /* NULL until joined */
     int64_t request_ms;
     /* guarded by tenure->lock */
     bool joined, failed;

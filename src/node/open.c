@@ -62,7 +62,7 @@ static enum tenure_status open_store(const char *url, struct tn_store **ret_stor
     char fallback[4096];
     if (!url)
         url = getenv("TENURE_STORE");
-    if (!url) {
+    if (!url || !*url) {
         const enum tenure_status status = tn_store_default_url(fallback, sizeof fallback, error);
         if (status != TENURE_OK)
             return status;
@@ -136,6 +136,7 @@ static struct tenure_group *entry(struct tenure *tenure, const char *name, bool 
     if (!group)
         abort();
     group->tenure = tenure;
+    group->deadline = &tenure->deadline;
     group->index = tenure->n_groups;
     group->name = strdup(name);
     tenure->groups[tenure->n_groups++] = group;

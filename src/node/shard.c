@@ -138,21 +138,6 @@ const char *tenure_group_name(const struct tenure_group *group)
     return group->name;
 }
 
-uint32_t tenure_shard_of(const struct tenure_group *group, const void *key, size_t size)
-{
-    return size ? tn_hash_shard(&group->hasher, key, size) : UINT32_MAX;
-}
-
-uint64_t tenure_owns(const struct tenure_group *group, const void *key, size_t size, uint32_t *ret_shard)
-{
-    if (!size)
-        return 0;
-    const uint32_t shard = tn_hash_shard(&group->hasher, key, size);
-    if (ret_shard)
-        *ret_shard = shard;
-    return atomic_load_explicit(&group->slots[shard].token, memory_order_acquire);
-}
-
 size_t tenure_key_join(const void *const *parts, const size_t *sizes, size_t n, void *into, size_t room)
 {
     return tn_key_join(parts, sizes, n, into, room);
@@ -163,19 +148,7 @@ int64_t tenure_key_bucket(int64_t instant_ms, int64_t width_ms)
     return tn_key_bucket(instant_ms, width_ms);
 }
 
-/* ---- gates ---- */
-
-bool tenure_gate_exact(const struct tenure_group *group, uint32_t shard, uint64_t token)
-{
-    return shard < group->hasher.shards &&
-           tn_gate_exact(&group->tenure->deadline, &group->slots[shard], token);
-}
-
-bool tenure_gate_quick(const struct tenure_group *group, uint32_t shard, uint64_t token)
-{
-    return shard < group->hasher.shards &&
-           tn_gate_quick(&group->tenure->deadline, &group->slots[shard], token);
-}
+/* ---- admission (the bare gates are in hot.c) ---- */
 
 enum tenure_status tenure_enter(struct tenure_group *group, uint32_t shard, uint64_t token)
 {

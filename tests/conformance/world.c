@@ -61,6 +61,7 @@ static int set_up(void **state)
     struct world *world = calloc(1, sizeof *world);
     struct tenure_error error = {0};
     world->backend = trial->backend;
+    world->clause = trial->clause;
     world->lease_ms = 1000000;
     world->unix_ms = 1790000000000;
     world->next_nonce = 1;
@@ -111,19 +112,7 @@ static int tear_down(void **state)
 static void run_trial(void **state)
 {
     struct world *world = *state;
-    void (*run)(struct world *) = NULL;
-    memcpy(&run, world->directory + sizeof world->directory - sizeof run, sizeof run);
-    run(world);
-}
-
-static int set_up_trial(void **state)
-{
-    const struct trial *trial = *state;
-    const int code = set_up(state);
-    struct world *world = *state;
-    memcpy(world->directory + sizeof world->directory - sizeof trial->clause->run, &trial->clause->run,
-           sizeof trial->clause->run);
-    return code;
+    world->clause->run(world);
 }
 
 int world_run(const struct clause *clauses, size_t n)
@@ -135,10 +124,203 @@ int world_run(const struct clause *clauses, size_t n)
         trial->clause = &clauses[i / n_backends];
         trial->backend = &backends[i % n_backends];
         snprintf(trial->name, sizeof trial->name, "%s (%s)", trial->clause->sentence, trial->backend->name);
-        tests[i] = (struct CMUnitTest){trial->name, run_trial, set_up_trial, tear_down, trial};
+        tests[i] = (struct CMUnitTest){trial->name, run_trial, set_up, tear_down, trial};
     }
     const int failed = _cmocka_run_group_tests("conformance", tests, n * n_backends, NULL, NULL);
     free(tests);
     free(trials);
     return failed;
+}
+
+/* ---- requests ---- */
+
+struct tn_op *world_exec(struct world *world, struct tn_op op)
+{
+    world->op = op;
+    world->op.arena = &world->arena;
+    if (!world->op.limit_ms)
+        world->op.limit_ms = 1000;
+    world->store->type->exec(world->store, &world->op);
+    return &world->op;
+}
+
+static struct tn_op join_request(struct world *world, const char *node, uint8_t nonce)
+{
+    world->joined = (struct tn_join_group){.name = "orders"};
+    return (struct tn_op){.kind = TN_OP_JOIN,
+                          .join = {.node_id = node,
+                                   .address = "host:1",
+                                   .labels = "{}",
+                                   .weight_milli = 1000,
+                                   .nonce = {nonce, 0xaa},
+                                   .groups = &world->joined,
+                                   .n_groups = 1}};
+}
+
+struct tn_op *world_ask_join(struct world *world, const char *node, uint8_t nonce, bool replace)
+{
+    struct tn_op op = join_request(world, node, nonce);
+    op.join.replace = replace;
+    return world_exec(world, op);
+}
+
+static struct tn_op *read_request(struct world *world, enum tn_op_kind kind, uint64_t session, uint64_t since)
+{
+    world->cursor = (struct tn_cursor){world->group, since};
+    return world_exec(world, (struct tn_op){.kind = kind,
+                                            .session = session,
+                                            .tick = {.lease_ms = WORLD_LEASE_MS, .cursors = &world->cursor, .n_cursors = 1}});
+}
+
+struct tn_op *world_tick(struct world *world, uint64_t session, uint64_t since)
+{
+    return read_request(world, TN_OP_TICK, session, since);
+}
+
+struct tn_op *world_sync(struct world *world, uint64_t session, uint64_t since)
+{
+    return read_request(world, TN_OP_SYNC, session, since);
+}
+
+struct tn_op *world_bury(struct world *world, uint64_t victim, enum tn_evidence evidence, int64_t seen_until_ms)
+{
+    return world_exec(world, (struct tn_op){.kind = TN_OP_BURY, .bury = {victim, evidence, seen_until_ms, 0, 0, 0}});
+}
+
+struct tn_op *world_leave(struct world *world, uint64_t session)
+{
+    return world_exec(world, (struct tn_op){.kind = TN_OP_LEAVE, .session = session});
+}
+
+static struct tn_item *one_item(struct world *world, enum tn_op_kind verb, uint64_t session, struct tn_item item)
+{
+    world->items[0] = item;
+    world_exec(world, (struct tn_op){
+                          .kind = verb, .session = session, .group = world->group, .items = world->items, .n_items = 1});
+    return &world->items[0];
+}
+
+struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t session, uint32_t shard, uint64_t token,
+                           uint64_t peer)
+{
+    struct tn_item *item =
+        one_item(world, verb, session, (struct tn_item){.shard = shard, .token = token, .peer = peer});
+    assert_int_equal(world->op.status, TENURE_OK);
+    return item;
+}
+
+struct tn_item *world_save(struct world *world, uint64_t session, uint32_t shard, uint64_t token, uint64_t seq,
+                           const void *data, size_t size)
+{
+    return one_item(
+        world, TN_OP_SAVE, session,
+        (struct tn_item){.shard = shard, .token = token, .checkpoint = {.data = data, .size = size, .seq = seq}});
+}
+
+enum tn_presence world_probe(struct world *world, uint64_t session)
+{
+    world_exec(world, (struct tn_op){.kind = TN_OP_PROBE, .probe = {&session, 1, NULL}});
+    assert_int_equal(world->op.status, TENURE_OK);
+    return world->op.probe.found[0];
+}
+
+/* ---- that work ---- */
+
+uint64_t world_join(struct world *world, const char *node)
+{
+    if (world_ask_join(world, node, world->next_nonce++, false)->status != TENURE_OK)
+        fail_msg("join: %s", world->op.error.text);
+    return world->op.join.session;
+}
+
+uint64_t world_join_elsewhere(struct world *world, const char *node)
+{
+    struct tn_store *const here = world->store;
+    if (world->backend->files)
+        world->store = world->elsewhere = world->backend->open(world);
+    world->session_elsewhere = world_join(world, node);
+    world->store = here;
+    if (!world->backend->files)
+        tn_memory_set_presence(here, world->session_elsewhere, TN_PRESENCE_THERE);
+    return world->session_elsewhere;
+}
+
+void world_kill_elsewhere(struct world *world)
+{
+    if (world->elsewhere)
+        world->elsewhere->type->close(world->elsewhere);
+    else
+        tn_memory_set_presence(world->store, world->session_elsewhere, TN_PRESENCE_GONE);
+    world->elsewhere = NULL;
+}
+
+uint32_t world_node_of(struct world *world, uint64_t session)
+{
+    assert_int_equal(world_sync(world, 0, 0)->status, TENURE_OK);
+    const struct tn_delta *delta = &world->op.tick.deltas[0];
+    for (size_t i = 0; i < delta->n_members; i++)
+        if (delta->members[i].session == session)
+            return delta->members[i].node;
+    fail_msg("session %llu is not a member", (unsigned long long)session);
+    return 0;
+}
+
+void world_plan(struct world *world, uint32_t node)
+{
+    world_sync(world, 0, 0);
+    const uint64_t plan_epoch = world->op.tick.deltas[0].plan_epoch;
+    for (uint32_t i = 0; i < WORLD_SHARDS; i++)
+        world->items[i] = (struct tn_item){.shard = i, .node = node};
+    const struct tn_op op = {.kind = TN_OP_PLAN,
+                             .group = world->group,
+                             .items = world->items,
+                             .n_items = WORLD_SHARDS,
+                             .plan = {.plan_epoch = plan_epoch, .fingerprint = 5, .planner_version = 1}};
+    if (world_exec(world, op)->status != TENURE_OK)
+        fail_msg("plan: %s", world->op.error.text);
+}
+
+uint64_t world_own(struct world *world, uint64_t session, uint32_t shard)
+{
+    world_plan(world, world_node_of(world, session));
+    const uint64_t before = world_row(world, shard).token;
+    const struct tn_item *item = world_verb(world, TN_OP_CLAIM, session, shard, before, 0);
+    assert_int_equal(item->outcome, TN_DONE);
+    const uint64_t token = item->row.token;
+    assert_int_equal(world_verb(world, TN_OP_READY, session, shard, token, 0)->outcome, TN_DONE);
+    return token;
+}
+
+struct tn_shard_row world_row(struct world *world, uint32_t shard)
+{
+    assert_int_equal(world_sync(world, 0, 0)->status, TENURE_OK);
+    const struct tn_delta *delta = &world->op.tick.deltas[0];
+    assert_int_equal(delta->n_changes, WORLD_SHARDS);
+    assert_int_equal(delta->changes[shard].shard, shard);
+    return delta->changes[shard].row;
+}
+
+uint64_t world_epoch(struct world *world)
+{
+    assert_int_equal(world_sync(world, 0, 0)->status, TENURE_OK);
+    return world->op.tick.deltas[0].epoch;
+}
+
+size_t world_events(struct world *world, const char *cause)
+{
+    struct tn_event *events = NULL;
+    size_t n = 0;
+    size_t found = 0;
+    struct tenure_error error = {0};
+    const struct tn_event_query all = {.shard = -1, .limit = 10000};
+    assert_int_equal(world->store->type->events(world->store, &all, &world->arena, &events, &n, 1000, &error), TENURE_OK);
+    for (size_t i = 0; i < n; i++)
+        found += !strcmp(events[i].cause, cause);
+    return found;
+}
+
+void world_pass(struct world *world, int64_t ms)
+{
+    world->lease_ms += ms;
+    world->unix_ms += ms;
 }

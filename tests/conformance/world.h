@@ -18,6 +18,7 @@ enum { WORLD_SHARDS = 8, WORLD_LEASE_MS = 15000 };
 
 struct world {
     const struct backend *backend;
+    const struct clause *clause;
     struct tn_store *store;
     int64_t lease_ms, unix_ms; /* the store's clocks */
     struct tn_settings settings;

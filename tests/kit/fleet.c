@@ -1,10 +1,10 @@
 #include "kit/fleet.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 #include <stdlib.h>
 
 struct tn_lab *tn_fleet_open(uint64_t seed, int64_t lease_ms, uint32_t shards, const char *ids)

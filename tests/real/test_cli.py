@@ -5,9 +5,10 @@ usage: test_cli.py BUILD_DIRECTORY [SECTION...]"""
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cli import groups, hashing, live, stamps, stores, usage  # noqa: E402
+from cli import groups, hashing, history, live, stamps, stores, terminal, usage  # noqa: E402
 from cli.kit import Kit  # noqa: E402
 
 SECTIONS = {
@@ -16,6 +17,8 @@ SECTIONS = {
     "stores": stores.run,
     "groups": groups.run,
     "stamps": stamps.run,
+    "history": history.run,
+    "terminal": terminal.run,
     "live": live.run,
 }
 

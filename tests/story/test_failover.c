@@ -2,10 +2,10 @@
  * lab's unless said. */
 #include "kit/fleet.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <cmocka.h>
 
 /* If the first plan were made by whoever comes first, a fleet that starts together would begin with a storm
  * of moves. */

@@ -3,10 +3,10 @@
 
 #include "core/lease/rule.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <cmocka.h>
 #include <stdio.h>
 
 struct watch {

@@ -1,16 +1,9 @@
 #include "core/hash/hash.h"
 
 #include "core/hash/family.h"
+#include "core/hash/fast.h"
 
 #include <string.h>
-
-/* xxHash (Yann Collet; xxhash.h, version 0.8): inlined, so that the hot path has no call. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wcast-qual"
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-#pragma GCC diagnostic pop
 
 static const struct {
     char name[12];
@@ -64,9 +57,11 @@ enum tenure_status tn_hasher_init(struct tn_hasher *hasher, enum tn_hash_algo al
     if (algo == TN_HASH_MURMUR3_32 && seed > UINT32_MAX)
         return tn_error_set(error, TENURE_BAD_INPUT, "the seed %llu of murmur3_32 does not fit in 32 bits",
                             (unsigned long long)seed);
-    *hasher = (struct tn_hasher){.algo = algo, .shards = shards, .seed = seed};
-    /* floor(2^64 / shards); for 1 the largest number below, which reduces as exactly. */
-    hasher->reciprocal = shards == 1 ? UINT64_MAX : (uint64_t)(((unsigned __int128)1 << 64) / shards);
+    *hasher = (struct tn_hasher){.plain_xxh3 = algo == TN_HASH_XXH3 && !seed,
+                                 .algo = algo,
+                                 .shards = shards,
+                                 .seed = seed,
+                                 .reciprocal = UINT64_MAX / shards};
     return TENURE_OK;
 }
 
@@ -91,55 +86,53 @@ uint64_t tn_hash(const struct tn_hasher *hasher, const void *key, size_t size)
     return 0;
 }
 
-/* hash mod shards: the quotient by the reciprocal is right or one too small, since hash * (2^64 mod shards) /
- * (shards * 2^64) < 1. */
-static inline uint32_t reduce(const struct tn_hasher *hasher, uint64_t hash)
-{
-    const uint64_t quotient = (uint64_t)(((unsigned __int128)hash * hasher->reciprocal) >> 64);
-    const uint64_t rest = hash - quotient * hasher->shards;
-    return (uint32_t)(rest >= hasher->shards ? rest - hasher->shards : rest);
-}
-
 uint32_t tn_hash_reduce(const struct tn_hasher *hasher, uint64_t hash)
 {
     if (!tn_hash_signed(hasher->algo) || (int64_t)hash >= 0)
-        return reduce(hasher, hash);
+        return tn_hash_mod(hasher, hash);
     /* floorMod of a negative v: shards - 1 - (-1 - v) mod shards */
-    return hasher->shards - 1 - reduce(hasher, ~hash);
+    return hasher->shards - 1 - tn_hash_mod(hasher, ~hash);
 }
 
-uint32_t tn_hash_shard(const struct tn_hasher *hasher, const void *key, size_t size)
+__attribute__((noinline)) uint32_t tn_hash_slow(const struct tn_hasher *hasher, const void *key, size_t size)
 {
-    if (__builtin_expect(hasher->algo == TN_HASH_XXH3 && !hasher->seed, 1))
-        return reduce(hasher, XXH3_64bits(key, size));
     return tn_hash_reduce(hasher, tn_hash(hasher, key, size));
 }
+
+__attribute__((flatten)) uint32_t tn_hash_shard(const struct tn_hasher *hasher, const void *key, size_t size)
+{
+    return tn_hash_is_fast(hasher, size) ? tn_hash_fast(hasher, key, size) : tn_hash_slow(hasher, key, size);
+}
+
+#define LONG_SAMPLE                                                                                          \
+    "a line that is longer than one hundred and twenty-eight bytes, so that the algorithms "                 \
+    "that change their ways with the length of the key do so here"
 
 /* Each line tells apart what real programs have confused: sign of bytes, surrogates, block and tail lengths,
  * tags, the empty key. */
 uint64_t tn_hash_fingerprint(const struct tn_hasher *hasher)
 {
-    static const char *const samples[] = {"",
-                                          "a",
-                                          "ab",
-                                          "abc",
-                                          "abcd",
-                                          "hello",
-                                          "A10086",
-                                          "polygenelubricants",
-                                          "\xc3\xa9",
-                                          "\xe8\xb4\xa6\xe5\x8d\x95",
-                                          "\xf0\x9f\x92\xb0",
-                                          "user-\xf0\x9f\x98\x80-1",
-                                          "{user1000}.following",
-                                          "foo{}{bar}",
-                                          "\xff\xfe\x80",
-                                          "0123456789abcdef",
-                                          "0123456789abcdefg",
-                                          "The quick brown fox jumps over the lazy dog",
-                                          "a line that is longer than one hundred and twenty-eight bytes, so "
-                                          "that the algorithms that change their ways "
-                                          "with the length of the key do so here"};
+    /* Characters in place, not pointers to them: pointers would have to be relocated, and the core has no
+     * data that anybody writes. */
+    static const char samples[][sizeof LONG_SAMPLE] = {"",
+                                                       "a",
+                                                       "ab",
+                                                       "abc",
+                                                       "abcd",
+                                                       "hello",
+                                                       "A10086",
+                                                       "polygenelubricants",
+                                                       "\xc3\xa9",
+                                                       "\xe8\xb4\xa6\xe5\x8d\x95",
+                                                       "\xf0\x9f\x92\xb0",
+                                                       "user-\xf0\x9f\x98\x80-1",
+                                                       "{user1000}.following",
+                                                       "foo{}{bar}",
+                                                       "\xff\xfe\x80",
+                                                       "0123456789abcdef",
+                                                       "0123456789abcdefg",
+                                                       "The quick brown fox jumps over the lazy dog",
+                                                       LONG_SAMPLE};
     uint64_t print = 0x74656e757265u ^ ((uint64_t)hasher->algo << 56) ^ hasher->shards;
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         const size_t size = strlen(samples[i]);

@@ -44,10 +44,11 @@ bool tn_hash_seedable(enum tn_hash_algo algo);
 bool tn_hash_signed(enum tn_hash_algo algo);
 
 struct tn_hasher {
+    bool plain_xxh3; /* xxh3 without a seed; private to hash.c and fast.h, like reciprocal */
     enum tn_hash_algo algo;
     uint32_t shards;     /* 1 .. TN_SHARDS_MAX */
     uint64_t seed;       /* 0 where the algorithm takes none; murmur3_32: below 2^32 */
-    uint64_t reciprocal; /* of shards, for the reduction; private to hash.c */
+    uint64_t reciprocal; /* of shards, for the reduction; */
 };
 
 /* BAD_INPUT when shards is out of range, or a seed is given to an algorithm that takes none or does not fit.

@@ -26,5 +26,9 @@ size_t tn_key_join(const void *const *parts, const size_t *sizes, size_t n, void
 int64_t tn_key_bucket(int64_t instant_ms, int64_t width_ms)
 {
     const int64_t rest = instant_ms % width_ms;
-    return instant_ms - rest - (rest < 0 ? width_ms : 0);
+    const int64_t toward_zero = instant_ms - rest;
+    if (rest >= 0)
+        return toward_zero;
+    /* The first bucket of all may begin before the first number: it is cut there. */
+    return toward_zero < INT64_MIN + width_ms ? INT64_MIN : toward_zero - width_ms;
 }

@@ -139,6 +139,7 @@ void tn_keeper_step(struct tn_keeper *keeper, const struct tn_keeper_event *even
             continue;
         tn_shards_look_all(&step, i);
         tn_conduct(&step, i);
+        tn_shards_flush(&step, i);
     }
     tn_session_wake(&step);
 

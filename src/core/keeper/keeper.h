@@ -108,6 +108,15 @@ struct tn_keeper_counters {
         bugs, burials, plans, ops;
 };
 
+/* Shards that wait for a request of one verb. One request of a verb is under way at a time, so that what
+ * comes up meanwhile goes together in the next. Entries that were overtaken by events are passed over when it
+ * is made. */
+struct tn_line {
+    uint32_t *shards;
+    size_t n, room;
+    bool in_air;
+};
+
 struct tn_keeper_group {
     const char *name;
     bool joined, refused;
@@ -116,6 +125,7 @@ struct tn_keeper_group {
     uint32_t held;               /* not NONE */
     uint32_t serving;
     struct tn_arena memory;
+    struct tn_line lines[TN_OP_COUNT];
     bool rescan;      /* compare every row with its holding at the end of this step */
     int64_t retry_ms; /* when to do so because a request failed; 0 never */
     /* conduct */

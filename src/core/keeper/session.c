@@ -83,6 +83,7 @@ static void open_group(struct tn_step *step, uint32_t index, const struct tn_joi
     }
     group->view.epoch = 0; /* read everything again: the session may be another one */
     group->plan_in_air = group->prepare_in_air = group->repair_in_air = false;
+    tn_shards_new_session(group);
 }
 
 /* The session is as strict as the strictest of its groups. */

@@ -25,11 +25,21 @@ static void assign(struct tn_step *step, uint32_t group, uint32_t shard,
 
 static void ask(struct tn_step *step, enum tn_op_kind verb, uint32_t group, uint32_t shard)
 {
-    struct tn_holding *holding = &group_of(step, group)->holdings[shard];
+    struct tn_keeper_group *g = group_of(step, group);
+    struct tn_holding *holding = &g->holdings[shard];
     if (holding->asked)
         return;
     holding->asked = true;
-    tn_say_item(step, verb, group, shard, holding->token)->peer = holding->peer;
+    struct tn_line *line = &g->lines[verb];
+    if (line->n == line->room) {
+        const size_t room = line->room ? line->room * 2 : 64;
+        uint32_t *wider = tn_arena_array(&g->memory, room, sizeof *wider);
+        for (size_t i = 0; i < line->n; i++)
+            wider[i] = line->shards[i];
+        line->shards = wider;
+        line->room = room;
+    }
+    line->shards[line->n++] = shard;
 }
 
 static void tell_drain(struct tn_step *step, uint32_t group, uint32_t shard, int64_t until_ms)
@@ -311,6 +321,38 @@ static bool waits_for(const struct tn_holding *holding, enum tn_op_kind verb)
     }
 }
 
+void tn_shards_flush(struct tn_step *step, uint32_t group)
+{
+    struct tn_keeper_group *g = group_of(step, group);
+    if (!tn_session_working(step->keeper))
+        return;
+    for (int verb = 0; verb < TN_OP_COUNT; verb++) {
+        struct tn_line *line = &g->lines[verb];
+        size_t taken = 0, sent = 0;
+        for (; !line->in_air && taken < line->n && sent < TN_BATCH_MAX; taken++) {
+            const uint32_t shard = line->shards[taken];
+            const struct tn_holding *holding = &g->holdings[shard];
+            if (!holding->asked || !waits_for(holding, (enum tn_op_kind)verb))
+                continue;
+            tn_say_item(step, (enum tn_op_kind)verb, group, shard, holding->token)->peer = holding->peer;
+            sent++;
+        }
+        for (size_t i = taken; taken && i < line->n; i++)
+            line->shards[i - taken] = line->shards[i];
+        line->n -= taken;
+        line->in_air |= sent > 0;
+    }
+}
+
+/* What the old session had asked for is answered to nobody. */
+void tn_shards_new_session(struct tn_keeper_group *group)
+{
+    for (int verb = 0; verb < TN_OP_COUNT; verb++) {
+        group->lines[verb].n = 0;
+        group->lines[verb].in_air = false;
+    }
+}
+
 static void item_reply(struct tn_step *step, uint32_t group, const struct tn_op *op,
                        const struct tn_item *item)
 {
@@ -347,6 +389,7 @@ void tn_shards_reply(struct tn_step *step, struct tn_op *op)
         return;
     struct tn_keeper_group *g = keeper->groups[group];
     g->dirty = true;
+    g->lines[op->kind].in_air = false;
     if (op->status == TENURE_OK) {
         for (size_t i = 0; i < op->n_items; i++)
             item_reply(step, group, op, &op->items[i]);
@@ -400,9 +443,7 @@ void tn_shards_app(struct tn_step *step, const struct tn_keeper_event *event)
     if (event->group >= keeper->n_groups || !keeper->groups[event->group]->joined ||
         event->shard >= keeper->groups[event->group]->view.settings.shards)
         return;
-    struct tn_keeper_group *g = keeper->groups[event->group];
-    struct tn_holding *holding = &g->holdings[event->shard];
-    g->dirty = true;
+    struct tn_holding *holding = &keeper->groups[event->group]->holdings[event->shard];
     if (event->kind == TN_KEEPER_STALE) {
         keeper->counters.stale_rejected++;
         keeper->want_sync = true;

@@ -123,11 +123,11 @@ void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t sessi
     const struct tn_memory_group *in = tn_memory_group(rows, group);
     const struct tn_memory_session *found = tn_memory_session(rows, session);
     *ret = (struct tn_session_facts){0};
-    if (!found)
+    if (!found || found->record.lease.state == TN_SESSION_DEAD)
         return;
     const bool member = in && is_member(in, session);
     ret->node = found->record.node;
-    ret->live = member && found->record.lease.state != TN_SESSION_DEAD;
+    ret->live = member;
     ret->takes = member && found->record.lease.state == TN_SESSION_LIVE;
 }
 

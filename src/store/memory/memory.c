@@ -208,6 +208,7 @@ static const struct tn_rows_type rows_type = {
     .node_draining = tn_memory_node_draining,
     .node_rejected = tn_memory_node_rejected,
     .session_get = tn_memory_sessions_get,
+    .session_lives = tn_memory_sessions_lives,
     .session_by_nonce = tn_memory_sessions_by_nonce,
     .session_of_node = tn_memory_sessions_of_node,
     .session_highest = tn_memory_sessions_highest,

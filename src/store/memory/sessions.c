@@ -59,6 +59,12 @@ bool tn_memory_sessions_get(struct tn_rows *rows, uint64_t session, struct tn_se
     return found != NULL;
 }
 
+bool tn_memory_sessions_lives(struct tn_rows *rows, uint64_t session)
+{
+    const struct tn_memory_session *found = tn_memory_session(rows, session);
+    return found && found->record.lease.state != TN_SESSION_DEAD;
+}
+
 uint64_t tn_memory_sessions_by_nonce(struct tn_rows *rows, const uint8_t *nonce)
 {
     const struct tn_memory *memory = tn_memory_of(rows);

@@ -70,6 +70,7 @@ uint32_t tn_memory_node_add(struct tn_rows *rows, const char *node_id);
 void tn_memory_node_drain(struct tn_rows *rows, uint32_t node, bool draining);
 bool tn_memory_node_draining(struct tn_rows *rows, uint32_t node);
 void tn_memory_node_rejected(struct tn_rows *rows, uint32_t node, uint64_t more);
+bool tn_memory_sessions_lives(struct tn_rows *rows, uint64_t session);
 bool tn_memory_sessions_get(struct tn_rows *rows, uint64_t session, struct tn_session_record *ret);
 uint64_t tn_memory_sessions_by_nonce(struct tn_rows *rows, const uint8_t *nonce);
 uint64_t tn_memory_sessions_of_node(struct tn_rows *rows, uint32_t node);

@@ -15,11 +15,19 @@ enum tenure_status tn_rows_bury(struct tn_rows *rows, struct tn_op *op);
 enum tenure_status tn_rows_leave(struct tn_rows *rows, struct tn_op *op);
 /* Its groups learn that their members changed. */
 void tn_rows_touch_groups(struct tn_rows *rows, uint64_t session);
-/* view.c */
+/* view.c: what a TICK or SYNC looks at, read once; in scratch */
+struct tn_rows_view {
+    struct tn_live_session *live; /* ascending */
+    size_t n_live;
+    struct tn_group_row *groups; /* one a cursor; id 0: not there */
+};
+void tn_rows_look(struct tn_rows *rows, const struct tn_op *op, struct tn_rows_view *ret);
+/* NULL when it is not live. */
+struct tn_live_session *tn_rows_find_live(const struct tn_rows_view *view, uint64_t session);
 /* Do the request's numbers show that the store has forgotten something it once knew? */
-bool tn_rows_lost_history(struct tn_rows *rows, const struct tn_op *op);
-void tn_rows_deltas(struct tn_rows *rows, struct tn_op *op);
-void tn_rows_suspects(struct tn_rows *rows, struct tn_op *op);
+bool tn_rows_lost_history(struct tn_rows *rows, const struct tn_op *op, const struct tn_rows_view *view);
+void tn_rows_deltas(struct tn_rows *rows, struct tn_op *op, const struct tn_rows_view *view);
+void tn_rows_suspects(struct tn_rows *rows, struct tn_op *op, const struct tn_rows_view *view);
 /* shard.c */
 enum tenure_status tn_rows_verb(struct tn_rows *rows, struct tn_op *op);
 enum tenure_status tn_rows_save(struct tn_rows *rows, struct tn_op *op);

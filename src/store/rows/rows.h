@@ -80,6 +80,7 @@ struct tn_rows_type {
 
     /* ---- sessions ---- */
     bool (*session_get)(struct tn_rows *rows, uint64_t session, struct tn_session_record *ret);
+    bool (*session_lives)(struct tn_rows *rows, uint64_t session);
     uint64_t (*session_by_nonce)(struct tn_rows *rows, const uint8_t *nonce); /* also of a dead one; 0 none */
     uint64_t (*session_of_node)(struct tn_rows *rows, uint32_t node);         /* not dead; 0 none */
     /* The largest number ever given out. */
@@ -108,6 +109,7 @@ struct tn_rows_type {
 
     /* ---- members: live sessions in groups ---- */
     void (*member_add)(struct tn_rows *rows, uint32_t group, uint64_t session);
+    /* All false and 0 for a session that is dead or not known. */
     void (*facts)(struct tn_rows *rows, uint32_t group, uint64_t session, struct tn_session_facts *ret);
     uint32_t *(*groups_of)(struct tn_rows *rows, uint64_t session, size_t *ret_n); /* in scratch */
     /* Ascending by session; texts and array in `arena`. */

@@ -80,10 +80,10 @@ static enum tenure_status check_session(struct tn_rows *rows, const struct tn_op
     if (!op->session || op->kind == TN_OP_JOIN || op->kind == TN_OP_TICK || op->kind == TN_OP_SYNC ||
         op->kind == TN_OP_LEAVE)
         return TENURE_OK;
+    if (rows->type->session_lives(rows, op->session))
+        return TENURE_OK;
     struct tn_session_record record;
     const bool there = rows->type->session_get(rows, op->session, &record);
-    if (there && record.lease.state != TN_SESSION_DEAD)
-        return TENURE_OK;
     return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s",
                         there ? record.end_reason : "long ago");
 }

@@ -40,48 +40,70 @@ static enum tenure_status answer_ended(struct tn_op *op, const char *reason)
 }
 
 static enum tenure_status answer(struct tn_rows *rows, struct tn_op *op, enum tn_renewal renewal,
-                                 const struct tn_session_row *lease)
+                                 const struct tn_session_row *lease, const struct tn_rows_view *view)
 {
     op->tick.renewal = renewal;
     op->tick.end_reason[0] = 0;
     op->tick.lates = lease->lates;
     op->tick.version = lease->version;
     op->tick.lease_until_ms = lease->lease_until_ms;
-    tn_rows_deltas(rows, op);
-    tn_rows_suspects(rows, op);
+    tn_rows_deltas(rows, op, view);
+    tn_rows_suspects(rows, op, view);
     return TENURE_OK;
+}
+
+/* Why it is not live; "expired" when that is so long ago that it is forgotten. */
+static const char *end_reason(struct tn_rows *rows, uint64_t session)
+{
+    struct tn_session_record record;
+    return rows->type->session_get(rows, session, &record) ? record.end_reason : "expired";
+}
+
+/* The lists in `view` stay as they were read, but for the own lease: what this renewal changed is put in. */
+static void renew(struct tn_rows *rows, const struct tn_op *op, struct tn_rows_view *view, struct tn_live_session *own,
+                  const struct tn_session_row *lease)
+{
+    const bool leaves = own->lease.state != lease->state;
+    own->lease = *lease;
+    rows->type->session_put(rows, op->session, lease);
+    if (!leaves)
+        return;
+    tn_rows_touch_groups(rows, op->session);
+    for (size_t i = 0; i < op->tick.n_cursors; i++)
+        rows->type->group_get(rows, op->tick.cursors[i].group, &view->groups[i]);
 }
 
 enum tenure_status tn_rows_tick(struct tn_rows *rows, struct tn_op *op)
 {
     if (op->tick.history >= TN_HISTORY_MAX)
         return tn_error_set(&rows->error, TENURE_BAD_INPUT, "history %u: there is no such", op->tick.history);
-    if (tn_rows_lost_history(rows, op)) {
+    struct tn_rows_view view;
+    tn_rows_look(rows, op, &view);
+    if (tn_rows_lost_history(rows, op, &view)) {
         tn_rows_renew_history(rows, op->tick.history);
         return answer_ended(op, "history");
     }
-    struct tn_session_record record;
-    if (!rows->type->session_get(rows, op->session, &record))
-        return answer_ended(op, "expired"); /* so long ago that it is forgotten */
-    struct tn_session_row lease = record.lease;
+    struct tn_live_session *own = tn_rows_find_live(&view, op->session);
+    if (!own)
+        return answer_ended(op, end_reason(rows, op->session));
+    struct tn_session_row lease = own->lease;
     const enum tn_renewal renewal = tn_rule_renew(&lease, &op->tick, rows->now_ms);
-    if (renewal == TN_ENDED)
-        return answer_ended(op, record.end_reason);
-    rows->type->session_put(rows, op->session, &lease);
-    if (lease.state != record.lease.state)
-        tn_rows_touch_groups(rows, op->session);
-    return answer(rows, op, renewal, &lease);
+    renew(rows, op, &view, own, &lease);
+    return answer(rows, op, renewal, &lease, &view);
 }
 
 enum tenure_status tn_rows_sync(struct tn_rows *rows, struct tn_op *op)
 {
-    struct tn_session_record record = {.lease = {.state = TN_SESSION_DEAD}, .end_reason = "expired"};
-    if (op->session && !rows->type->session_get(rows, op->session, &record) && tn_rows_lost_history(rows, op))
-        record.end_reason = "history";
-    if (op->session && record.lease.state == TN_SESSION_DEAD)
-        return answer_ended(op, record.end_reason);
-    const bool late = op->session && record.lease.lates != op->tick.lates_seen;
-    return answer(rows, op, late ? TN_LATE : TN_RENEWED, &record.lease);
+    static const struct tn_session_row nobody = {0};
+    struct tn_rows_view view;
+    tn_rows_look(rows, op, &view);
+    if (!op->session)
+        return answer(rows, op, TN_RENEWED, &nobody, &view);
+    const struct tn_live_session *own = tn_rows_find_live(&view, op->session);
+    if (!own)
+        return answer_ended(op, end_reason(rows, op->session));
+    const bool late = own->lease.lates != op->tick.lates_seen;
+    return answer(rows, op, late ? TN_LATE : TN_RENEWED, &own->lease, &view);
 }
 
 /* ---- the end ---- */

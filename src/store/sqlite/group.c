@@ -153,7 +153,7 @@ void tn_sqlite_facts(struct tn_rows *rows, uint32_t group, uint64_t session, str
     const int state = sqlite3_column_int(row, 0);
     const bool member = sqlite3_column_int(row, 2) != 0;
     ret->node = (uint32_t)sqlite3_column_int64(row, 1);
-    ret->live = member && state != TN_SESSION_DEAD;
+    ret->live = member;
     ret->takes = member && state == TN_SESSION_LIVE;
     sqlite3_reset(row);
 }

@@ -138,6 +138,7 @@ static const struct tn_rows_type rows_type = {
     .node_draining = tn_sqlite_node_draining,
     .node_rejected = tn_sqlite_node_rejected,
     .session_get = tn_sqlite_session_get,
+    .session_lives = tn_sqlite_session_lives,
     .session_by_nonce = tn_sqlite_session_by_nonce,
     .session_of_node = tn_sqlite_session_of_node,
     .session_highest = tn_sqlite_session_highest,

@@ -50,6 +50,12 @@ static struct tn_session_row lease_of(sqlite3_stmt *row) /* columns 1 to 5 */
                                    .version = (uint64_t)sqlite3_column_int64(row, 5)};
 }
 
+bool tn_sqlite_session_lives(struct tn_rows *rows, uint64_t session)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    return tn_sql_number(sqlite, TN_SQL(sqlite, LEASE_IS, (int64_t)session)) != 0;
+}
+
 bool tn_sqlite_session_get(struct tn_rows *rows, uint64_t session, struct tn_session_record *ret)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
@@ -113,17 +119,18 @@ uint64_t tn_sqlite_session_add(struct tn_rows *rows, const struct tn_session_rec
         return 0;
     }
     sqlite3_stmt *add =
-        TN_SQL(sqlite, SESSION_ADD, record->lease.state, record->lease.lease_ms, record->lease.lease_until_ms,
-               record->node, (int64_t)record->weight_milli, record->joined_ms, (int64_t)sqlite->machine.time_namespace,
-               (int64_t)sqlite->directory);
+        TN_SQL(sqlite, SESSION_ADD, record->node, (int64_t)record->weight_milli, record->joined_ms,
+               (int64_t)sqlite->machine.time_namespace, (int64_t)sqlite->directory);
     if (add)
-        sqlite3_bind_blob(add, 9, record->nonce, TN_NONCE_BYTES, SQLITE_STATIC);
-    tn_sql_text(add, 10, record->address);
-    tn_sql_text(add, 11, record->labels);
+        sqlite3_bind_blob(add, 6, record->nonce, TN_NONCE_BYTES, SQLITE_STATIC);
+    tn_sql_text(add, 7, record->address);
+    tn_sql_text(add, 8, record->labels);
     tn_sql_run(sqlite, add);
     if (rows->failed != TENURE_OK)
         return 0;
     const uint64_t session = (uint64_t)sqlite3_last_insert_rowid(sqlite->db);
+    tn_sql_run(sqlite, TN_SQL(sqlite, LEASE_ADD, (int64_t)session, record->node, record->lease.state,
+                              record->lease.lease_ms, record->lease.lease_until_ms));
     take_presence(sqlite, session);
     return session;
 }
@@ -131,14 +138,14 @@ uint64_t tn_sqlite_session_add(struct tn_rows *rows, const struct tn_session_rec
 void tn_sqlite_session_put(struct tn_rows *rows, uint64_t session, const struct tn_session_row *lease)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    tn_sql_run(sqlite, TN_SQL(sqlite, SESSION_PUT, (int64_t)session, lease->state, lease->lease_ms,
+    tn_sql_run(sqlite, TN_SQL(sqlite, LEASE_PUT, (int64_t)session, lease->state, lease->lease_ms,
                               lease->lease_until_ms, lease->lates, (int64_t)lease->version));
 }
 
 void tn_sqlite_session_moved(struct tn_rows *rows, uint64_t session)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    tn_sql_run(sqlite, TN_SQL(sqlite, SESSION_MOVED, (int64_t)session));
+    tn_sql_run(sqlite, TN_SQL(sqlite, LEASE_MOVED, (int64_t)session));
 }
 
 void tn_sqlite_session_end(struct tn_rows *rows, uint64_t session, const char *reason)
@@ -147,13 +154,14 @@ void tn_sqlite_session_end(struct tn_rows *rows, uint64_t session, const char *r
     sqlite3_stmt *end = TN_SQL(sqlite, SESSION_END, (int64_t)session, 0, rows->now_ms);
     tn_sql_text(end, 2, reason);
     tn_sql_run(sqlite, end);
+    tn_sql_run(sqlite, TN_SQL(sqlite, LEASE_DROP, (int64_t)session));
     tn_sql_run(sqlite, TN_SQL(sqlite, MEMBER_DROP, (int64_t)session));
 }
 
 struct tn_live_session *tn_sqlite_sessions_live(struct tn_rows *rows, size_t *ret_n)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    sqlite3_stmt *row = TN_SQL0(sqlite, SESSIONS_LIVE);
+    sqlite3_stmt *row = TN_SQL0(sqlite, LEASES);
     size_t room = 64;
     struct tn_live_session *live = tn_arena_array(&rows->scratch, room, sizeof *live);
     *ret_n = 0;

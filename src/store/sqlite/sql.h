@@ -5,10 +5,11 @@
 
 #include "store/sqlite/parts.h"
 
+#define TN_SQL_LEASE "state, lease_ms, lease_until_ms, lates, version"
 #define TN_SQL_SESSION                                                                                            \
-    "select s.id, s.state, s.lease_ms, s.lease_until_ms, s.lates, s.version, s.node, s.weight_milli, s.joined_ms,"  \
-    " s.presence is not null, s.nonce, n.node_id, s.address, s.labels, coalesce(s.end_reason, '')"                 \
-    " from session s join node n on n.id = s.node "
+    "select s.id, coalesce(l.state, 2), l.lease_ms, l.lease_until_ms, l.lates, l.version, s.node, s.weight_milli,"  \
+    " s.joined_ms, s.presence is not null, s.nonce, n.node_id, s.address, s.labels, coalesce(s.end_reason, '')"    \
+    " from session s join node n on n.id = s.node left join lease l on l.session = s.id "
 #define TN_SQL_GROUP                                                                                              \
     "select id, name, made, shards, epoch, members_epoch, settings_epoch, plan_epoch, plan_fingerprint,"           \
     " planner_version, fingerprint from grp "
@@ -34,23 +35,25 @@
                    " (select 1 from session where session.node = node.id)")                                       \
     X(SESSION_GET, TN_SQL_SESSION "where s.id = ?1")                                                              \
     X(SESSION_BY_NONCE, "select id from session where nonce = ?1")                                                \
-    X(SESSION_OF_NODE, "select id from session where node = ?1 and state < 2 order by id desc limit 1")           \
+    X(SESSION_OF_NODE, "select session from lease where node = ?1 order by session desc limit 1")                 \
     X(SESSION_HIGHEST, "select seq from sqlite_sequence where name = 'session'")                                  \
-    X(SESSION_ADD, "insert into session (state, lease_ms, lease_until_ms, lates, version, node, weight_milli,"    \
-                   " joined_ms, time_namespace, directory, nonce, address, labels)"                               \
-                   " values (?1, ?2, ?3, 0, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                \
+    X(SESSION_ADD, "insert into session (node, weight_milli, joined_ms, time_namespace, directory, nonce, address,"  \
+                   " labels) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                             \
+    X(LEASE_ADD, "insert into lease (session, node, " TN_SQL_LEASE ") values (?1, ?2, ?3, ?4, ?5, 0, 0)")          \
     X(SESSION_PRESENCE, "update session set presence = ?2 where id = ?1")                                         \
-    X(SESSION_PUT, "update session set state = ?2, lease_ms = ?3, lease_until_ms = ?4, lates = ?5, version = ?6"  \
-                   " where id = ?1")                                                                              \
-    X(SESSION_MOVED, "update session set version = version + 1 where id = ?1")                                    \
-    X(SESSION_END, "update session set state = 2, end_reason = ?2, ended_ms = ?3 where id = ?1")                  \
-    X(SESSIONS_LIVE, "select id, state, lease_ms, lease_until_ms, lates, version from session where state < 2"    \
-                     " order by id")                                                                              \
-    X(SESSIONS_ELSEWHERE, "select id, time_namespace, directory from session where state < 2"                     \
-                          " and (time_namespace <> ?1 or directory <> ?2) limit 1")                               \
-    X(SESSIONS_PRUNE, "delete from session where state = 2 and id <="                                             \
-                      " (select id from session where state = 2 order by id desc limit 1 offset ?1)")             \
-    X(PRESENCE_GET, "select presence from session where id = ?1 and state < 2 and presence is not null")          \
+    X(LEASE_PUT, "update lease set state = ?2, lease_ms = ?3, lease_until_ms = ?4, lates = ?5, version = ?6"       \
+                 " where session = ?1")                                                                            \
+    X(LEASE_MOVED, "update lease set version = version + 1 where session = ?1")                                    \
+    X(LEASE_IS, "select 1 from lease where session = ?1")                                                          \
+    X(LEASE_DROP, "delete from lease where session = ?1")                                                          \
+    X(SESSION_END, "update session set end_reason = ?2, ended_ms = ?3 where id = ?1")                              \
+    X(LEASES, "select session, " TN_SQL_LEASE " from lease order by session")                                      \
+    X(SESSIONS_ELSEWHERE, "select s.id, s.time_namespace, s.directory from lease l join session s"                 \
+                          " on s.id = l.session where s.time_namespace <> ?1 or s.directory <> ?2 limit 1")        \
+    X(SESSIONS_PRUNE, "delete from session where end_reason is not null and id <= (select id from session"         \
+                      " where end_reason is not null order by id desc limit 1 offset ?1)")                         \
+    X(PRESENCE_GET, "select s.presence from lease l join session s on s.id = l.session where l.session = ?1"        \
+                    " and s.presence is not null")                                                                 \
     X(GROUP_GET, TN_SQL_GROUP "where id = ?1")                                                                    \
     X(GROUP_FIND, TN_SQL_GROUP "where name = ?1")                                                                 \
     X(GROUPS, TN_SQL_GROUP "order by id")                                                                         \
@@ -68,13 +71,13 @@
     X(SETTINGS_DROP, "delete from setting where group_id = ?1")                                                   \
     X(MEMBER_ADD, "insert into member (group_id, session) values (?1, ?2)")                                       \
     X(MEMBER_DROP, "delete from member where session = ?1")                                                       \
-    X(MEMBER_IS, "select state, node, exists (select 1 from member where group_id = ?1 and session = ?2)"         \
-                 " from session where id = ?2")                                                                   \
+    X(MEMBER_IS, "select state, node, exists (select 1 from member where group_id = ?1 and session = ?2)"          \
+                 " from lease where session = ?2")                                                                 \
     X(MEMBER_GROUPS, "select group_id from member where session = ?1 order by group_id")                          \
-    X(MEMBERS, "select s.id, s.node, s.state, n.draining, s.presence is not null, n.node_id, s.address, s.labels," \
-               " s.weight_milli, s.joined_ms, s.lease_ms, s.lease_until_ms from member m"                         \
-               " join session s on s.id = m.session join node n on n.id = s.node"                                 \
-               " where m.group_id = ?1 and s.state < 2 order by s.id")                                            \
+    X(MEMBERS, "select s.id, s.node, l.state, n.draining, s.presence is not null, n.node_id, s.address, s.labels," \
+               " s.weight_milli, s.joined_ms, l.lease_ms, l.lease_until_ms from member m"                          \
+               " join lease l on l.session = m.session join session s on s.id = m.session"                         \
+               " join node n on n.id = s.node where m.group_id = ?1 order by m.session")                           \
     X(SHARD_ADD, "insert into shard (group_id, shard, epoch) values (?1, ?2, ?3)")                                \
     X(SHARDS_DROP, "delete from shard where group_id = ?1 and shard in"                                           \
                    " (select shard from shard where group_id = ?1 limit ?2)")                                     \

@@ -52,13 +52,29 @@ bool tn_stamp_file_pause(const struct tn_stamp_file *file)
     return true;
 }
 
+/* Every attempt at the lock takes a shared lock for a moment, and a holder that commits in that moment
+ * without a busy timeout gets SQLITE_BUSY for it. So while a holder is seen from outside, no attempt is made.
+ */
+static bool pause_while_held(const struct tn_stamp_file *file)
+{
+    struct tn_holder holder;
+    do
+        if (!tn_stamp_file_pause(file))
+            return false;
+    while (tn_holder_find(file->path, false, &holder));
+    return true;
+}
+
 static enum tenure_status run_until_free(struct tn_stamp_file *file, const char *sql, bool readers)
 {
     for (;;) {
         const int code = sqlite3_exec(file->db, sql, NULL, NULL, NULL);
         if (code == SQLITE_OK)
             return TENURE_OK;
-        if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || !tn_stamp_file_pause(file))
+        if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
+            return tn_stamp_file_fail(file, readers);
+        /* With the lock held, the holder that would be seen is this very connection. */
+        if (!(readers ? tn_stamp_file_pause(file) : pause_while_held(file)))
             return tn_stamp_file_fail(file, readers);
     }
 }

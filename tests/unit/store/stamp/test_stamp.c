@@ -263,7 +263,9 @@ static struct holder start_holder(const struct world *world)
     assert_true(pid >= 0);
     if (pid == 0) {
         sqlite3 *db;
-        if (sqlite3_open(world->path, &db) != SQLITE_OK ||
+        /* As any program that shares a file must: a reader's shared lock can be in a commit's way for a
+         * moment. */
+        if (sqlite3_open(world->path, &db) != SQLITE_OK || sqlite3_busy_timeout(db, FREE_MS) != SQLITE_OK ||
             sqlite3_exec(db, "create table if not exists work(x); begin", NULL, NULL, NULL) != SQLITE_OK ||
             sqlite3_exec(db, fence_19, NULL, NULL, NULL) != SQLITE_OK ||
             sqlite3_exec(db, "insert into work values (1)", NULL, NULL, NULL) != SQLITE_OK)
