@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := build
 BUILD ?= build
 PREFIX ?= /usr/local
-DEPS = cmake ninja-build gcc pkg-config libsqlite3-dev libjansson-dev libxxhash-dev python3
-DEPS_TEST = clang clang-format libcmocka-dev valgrind sqlite3 gdb
+DEPS = cmake ninja-build gcc pkg-config libsqlite3-dev libjansson-dev libxxhash-dev nettle-dev python3
+DEPS_TEST = clang clang-format libcmocka-dev valgrind sqlite3 gdb locales
 .PHONY: help deps deps-test build test sanitize soak demo bench install clean format
 
 help: ## this list

@@ -4,8 +4,10 @@
 #include "sys/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { merge_most = 64 };
 
@@ -17,6 +19,8 @@ struct tn_courier {
     pthread_cond_t news;
     struct tn_parcel *first, **last;
     bool closing;
+    int presence; /* own duplicate, so that it can be handed out while the store is busy; -1; guarded by
+                     `lock` */
     _Atomic int64_t every_ms;
     _Atomic uint64_t calls;
 };
@@ -94,6 +98,17 @@ static void finish(struct tn_courier *courier, struct tn_parcel *parcel)
     }
 }
 
+/* After a join the store may hold another presence than before. */
+static void note_presence(struct tn_courier *courier)
+{
+    const int held = tn_store_presence(courier->store);
+    pthread_mutex_lock(&courier->lock);
+    if (courier->presence >= 0)
+        close(courier->presence);
+    courier->presence = held < 0 ? -1 : fcntl(held, F_DUPFD_CLOEXEC, 0);
+    pthread_mutex_unlock(&courier->lock);
+}
+
 static void carry_out(struct tn_courier *courier, struct tn_parcel *parcel)
 {
     struct tn_item items[merge_most];
@@ -105,6 +120,8 @@ static void carry_out(struct tn_courier *courier, struct tn_parcel *parcel)
             items[parcel->op.n_items++] = p->item;
     }
     courier->store->type->exec(courier->store, &parcel->op);
+    if (parcel->op.kind == TN_OP_JOIN)
+        note_presence(courier);
     atomic_fetch_add_explicit(&courier->calls, 1, memory_order_relaxed);
     const struct tn_op done = parcel->op;
     size_t i = 0;
@@ -159,6 +176,7 @@ struct tn_courier *tn_courier_open(struct tn_store *store, const struct tn_couri
     courier->clients = *clients;
     courier->last = &courier->first;
     courier->every_ms = 50;
+    courier->presence = -1;
     pthread_mutex_init(&courier->lock, NULL);
     tn_cond_init(&courier->news);
     tn_thread_start(&courier->thread, run, courier);
@@ -180,6 +198,8 @@ void tn_courier_close(struct tn_courier *courier)
         else
             tn_parcel_free(p);
     }
+    if (courier->presence >= 0)
+        close(courier->presence);
     courier->store->type->close(courier->store);
     pthread_cond_destroy(&courier->news);
     pthread_mutex_destroy(&courier->lock);
@@ -222,6 +242,14 @@ bool tn_courier_await(struct tn_parcel *parcel, int64_t limit_ms)
         parcel->wait = NULL;
     }
     return done;
+}
+
+int tn_courier_presence(struct tn_courier *courier)
+{
+    pthread_mutex_lock(&courier->lock);
+    const int copy = courier->presence < 0 ? -1 : fcntl(courier->presence, F_DUPFD_CLOEXEC, 0);
+    pthread_mutex_unlock(&courier->lock);
+    return copy;
 }
 
 uint64_t tn_courier_calls(struct tn_courier *courier)

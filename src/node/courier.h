@@ -28,5 +28,7 @@ void tn_courier_pace(struct tn_courier *courier, int64_t every_ms);
 /* An application thread's wait for its parcel. False: limit passed; the parcel is no longer the caller's. */
 bool tn_courier_await(struct tn_parcel *parcel, int64_t limit_ms);
 uint64_t tn_courier_calls(struct tn_courier *courier);
+/* A duplicate of the presence descriptor of the last session joined, the caller's; -1 none. Any thread. */
+int tn_courier_presence(struct tn_courier *courier);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { calm_poll_ms = 50, busy_poll_ms = 4 };
+enum { calm_poll_ms = 50, busy_poll_ms = 4, beats_per_grace = 8 };
 
 /* ---- the inbox ---- */
 
@@ -85,7 +85,15 @@ static void open_group(struct tenure *tenure, uint32_t index)
 {
     struct tenure_group *group = tenure->groups[index];
     const struct tn_settings *settings = &tenure->keeper.groups[index]->view.settings;
-    group->slots = calloc(settings->shards, sizeof *group->slots);
+    if (tenure->share_gates) {
+        if (!tn_page_open(&group->page, settings->shards, tenure->keeper.crash_grace_ms * 500000))
+            abort();
+        tn_deadline_set(&group->page.head->deadline, tenure->deadline_ms);
+        group->deadline = &group->page.head->deadline;
+        group->slots = group->page.slots;
+    } else {
+        group->slots = calloc(settings->shards, sizeof *group->slots);
+    }
     if (!group->slots ||
         tn_hasher_init(&group->hasher, settings->algo, settings->seed, settings->shards, NULL) != TENURE_OK)
         abort();
@@ -149,12 +157,31 @@ static void deliver(struct tenure *tenure, const struct tn_notice *notice)
     tn_events_put(&tenure->events, &event);
 }
 
+static void set_deadline(struct tenure *tenure, int64_t deadline_ms)
+{
+    tenure->deadline_ms = deadline_ms;
+    tn_deadline_set(&tenure->deadline, deadline_ms);
+    for (uint32_t i = 0; tenure->share_gates && i < tenure->keeper.n_groups; i++)
+        if (tenure->groups[i]->page.head)
+            tn_deadline_set(&tenure->groups[i]->page.head->deadline, deadline_ms);
+}
+
+/* Those who look into the pages learn by this that the keeper runs. The time of the next. */
+static int64_t beat(struct tenure *tenure)
+{
+    if (!tenure->share_gates)
+        return INT64_MAX;
+    const int64_t now_ns = tn_clock_boot_ns(), grace_ms = tenure->keeper.crash_grace_ms;
+    for (uint32_t i = 0; i < tenure->keeper.n_groups; i++)
+        if (tenure->groups[i]->page.head)
+            tn_page_beat(&tenure->groups[i]->page, now_ns, grace_ms * 500000);
+    return now_ns / 1000000 + grace_ms / beats_per_grace;
+}
+
 static void apply_gates(struct tenure *tenure, const struct tn_update *update)
 {
-    if (update->deadline_ms != tenure->deadline_ms) {
-        tenure->deadline_ms = update->deadline_ms;
-        tn_deadline_set(&tenure->deadline, update->deadline_ms);
-    }
+    if (update->deadline_ms != tenure->deadline_ms)
+        set_deadline(tenure, update->deadline_ms);
     for (const struct tn_gate_change *change = update->gates; change; change = change->next) {
         struct tn_slot *slot = &tenure->groups[change->group]->slots[change->shard];
         if (tn_gate_set(slot, change->token, change->want_idle))
@@ -239,11 +266,12 @@ static struct tn_letter *next_letter(struct tenure *tenure, int64_t wake_ms)
 static void *run(void *context)
 {
     struct tenure *tenure = context;
-    int64_t wake_ms = tn_clock_boot_ms();
+    int64_t wake_ms = tn_clock_boot_ms(), beat_ms = INT64_MAX;
     pthread_mutex_lock(&tenure->lock);
     while (!tenure->closing) {
-        struct tn_letter *letter = next_letter(tenure, wake_ms);
+        struct tn_letter *letter = next_letter(tenure, wake_ms < beat_ms ? wake_ms : beat_ms);
         pthread_mutex_unlock(&tenure->lock);
+        beat_ms = beat(tenure);
         const int64_t asked = letter ? read_letter(tenure, letter) : 0;
         if (asked)
             wake_ms = asked;
@@ -269,7 +297,7 @@ void tn_node_stop(struct tenure *tenure)
     pthread_cond_signal(&tenure->news);
     pthread_mutex_unlock(&tenure->lock);
     pthread_join(tenure->thread, NULL);
-    tn_deadline_set(&tenure->deadline, 0);
+    set_deadline(tenure, 0);
     tn_courier_close(tenure->courier); /* its last replies land in the inbox */
     for (struct tn_letter *letter = tenure->first, *next; letter; letter = next) {
         next = letter->next;

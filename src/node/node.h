@@ -10,6 +10,7 @@
 #include "node/courier.h"
 #include "node/events.h"
 #include "node/gate.h"
+#include "node/page.h"
 #include "tenure/tenure.h"
 
 struct tenure_group {
@@ -17,8 +18,9 @@ struct tenure_group {
     uint32_t index; /* in the keeper */
     char *name;
     struct tn_hasher hasher;
-    const struct tn_deadline *deadline; /* the handle's */
-    struct tn_slot *slots;              /* NULL until joined */
+    const struct tn_deadline *deadline; /* the handle's, or the page's */
+    struct tn_slot *slots;              /* NULL until joined; in the page, if there is one */
+    struct tn_page page;                /* where the gates are shared with other processes */
     int64_t request_ms;
     /* guarded by tenure->lock */
     bool joined, failed;
@@ -49,11 +51,13 @@ struct tenure {
     struct tn_letter *first, **last;
     bool closing;
     struct tenure_group *groups[TN_GROUPS_MAX];
-    uint32_t n_groups;
+    _Atomic uint32_t n_groups;
+    pthread_mutex_t join_lock; /* one tenure_join appends at a time */
     char *node_id, *address, *labels;
     int64_t join_limit_ms;
     void (*log)(void *context, int level, const char *line);
     void *log_context;
+    bool share_gates; /* set before the first join */
     _Atomic uint64_t session;
 };
 
@@ -64,5 +68,17 @@ void tn_node_stop(struct tenure *tenure);
 void tn_node_tell(struct tenure *tenure, const struct tn_keeper_event *event, bool wait);
 /* Runs `call` on the keeper thread between two steps, and waits for it. */
 void tn_node_call(struct tenure *tenure, void (*call)(struct tenure *tenure, void *argument), void *argument);
+
+/* What the agent needs beyond tenure.h. */
+
+/* From now on each group joined has its gates in a page that other processes may map (node/page.h), with a
+ * heartbeat at least every eighth of crash_grace. Before the first tenure_join. */
+void tn_node_share_gates(struct tenure *tenure);
+/* A duplicate of the descriptor that is this session's presence, to be inherited by what must keep the
+ * session alive; close-on-exec, the caller's. -1: the store has none. Any thread, after JOINED; does not
+ * block. */
+int tn_node_presence(struct tenure *tenure);
+/* The application's own fenced write under this token was refused: it is as stale as a refused checkpoint. */
+void tn_node_rejected(const struct tenure_group *group, uint32_t shard, uint64_t token);
 
 #endif

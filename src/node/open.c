@@ -87,6 +87,7 @@ static struct tenure *new_handle(const struct tenure_options *options)
     tenure->log_context = options->log_context;
     tenure->last = &tenure->first;
     pthread_mutex_init(&tenure->lock, NULL);
+    pthread_mutex_init(&tenure->join_lock, NULL);
     tn_cond_init(&tenure->news);
     tn_cond_init(&tenure->joined);
     const struct tn_keeper_options keeper = {.node_id = tenure->node_id,
@@ -124,12 +125,16 @@ enum tenure_status tenure_open(const struct tenure_options *options, struct tenu
 
 /* The group's entry, made when it is new; its index is that of the keeper, since both only append, in the
  * same order. */
-static struct tenure_group *entry(struct tenure *tenure, const char *name, bool *ret_fresh)
+static struct tenure_group *entry(struct tenure *tenure, const char *name)
 {
-    *ret_fresh = false;
-    for (uint32_t i = 0; i < tenure->n_groups; i++)
-        if (!strcmp(tenure->groups[i]->name, name))
-            return tenure->groups[i];
+    for (uint32_t i = 0; i < tenure->n_groups; i++) {
+        if (strcmp(tenure->groups[i]->name, name) != 0)
+            continue;
+        pthread_mutex_lock(&tenure->lock);
+        tenure->groups[i]->failed = false;
+        pthread_mutex_unlock(&tenure->lock);
+        return tenure->groups[i];
+    }
     if (tenure->n_groups == TN_GROUPS_MAX)
         return NULL;
     struct tenure_group *group = calloc(1, sizeof *group);
@@ -139,8 +144,8 @@ static struct tenure_group *entry(struct tenure *tenure, const char *name, bool 
     group->deadline = &tenure->deadline;
     group->index = tenure->n_groups;
     group->name = strdup(name);
-    tenure->groups[tenure->n_groups++] = group;
-    *ret_fresh = true;
+    tenure->groups[tenure->n_groups] = group;
+    tenure->n_groups++;
     return group;
 }
 
@@ -181,14 +186,14 @@ enum tenure_status tenure_join(struct tenure *tenure, const char *name, struct t
     const enum tenure_status named = tn_name_check("group", name, error);
     if (named != TENURE_OK)
         return named;
-    bool fresh;
-    pthread_mutex_lock(&tenure->lock);
-    struct tenure_group *group = entry(tenure, name, &fresh);
-    pthread_mutex_unlock(&tenure->lock);
+    /* One at a time, so that entries and the keeper's groups are in the same order. */
+    pthread_mutex_lock(&tenure->join_lock);
+    struct tenure_group *group = entry(tenure, name);
+    if (group)
+        tn_node_tell(tenure, &(struct tn_keeper_event){.kind = TN_KEEPER_JOIN, .name = group->name}, true);
+    pthread_mutex_unlock(&tenure->join_lock);
     if (!group)
         return tn_error_set(error, TENURE_TOO_BIG, "a handle joins at most %d groups", TN_GROUPS_MAX);
-    if (fresh)
-        tn_node_tell(tenure, &(struct tn_keeper_event){.kind = TN_KEEPER_JOIN, .name = group->name}, true);
     pthread_mutex_lock(&tenure->lock);
     const enum tenure_status status = await_join(tenure, group, error);
     pthread_mutex_unlock(&tenure->lock);
@@ -202,6 +207,16 @@ void tenure_stop(struct tenure *tenure, int64_t limit_ms)
     tn_node_tell(tenure, &(struct tn_keeper_event){.kind = TN_KEEPER_STOP, .limit_ms = limit_ms}, false);
 }
 
+void tn_node_share_gates(struct tenure *tenure)
+{
+    tenure->share_gates = true;
+}
+
+int tn_node_presence(struct tenure *tenure)
+{
+    return tn_courier_presence(tenure->courier);
+}
+
 void tenure_close(struct tenure *tenure)
 {
     if (!tenure)
@@ -210,13 +225,17 @@ void tenure_close(struct tenure *tenure)
     tn_keeper_done(&tenure->keeper);
     tn_events_done(&tenure->events);
     for (uint32_t i = 0; i < tenure->n_groups; i++) {
-        free(tenure->groups[i]->slots);
+        if (tenure->groups[i]->page.head)
+            tn_page_close(&tenure->groups[i]->page);
+        else
+            free(tenure->groups[i]->slots);
         free(tenure->groups[i]->name);
         free(tenure->groups[i]);
     }
     pthread_cond_destroy(&tenure->news);
     pthread_cond_destroy(&tenure->joined);
     pthread_mutex_destroy(&tenure->lock);
+    pthread_mutex_destroy(&tenure->join_lock);
     free(tenure->node_id);
     free(tenure->address);
     free(tenure->labels);

@@ -54,6 +54,9 @@ enum tenure_status tenure_released(struct tenure_group *group, uint32_t shard, u
     if (!assigned(group, shard, token))
         return TENURE_STALE;
     tell(group, TN_KEEPER_RELEASED, shard, token, false);
+    /* Nothing is left to be said under this token: the shard goes, or comes back under another. */
+    uint64_t said = token;
+    atomic_compare_exchange_strong(&group->slots[shard].assigned, &said, 0);
     return TENURE_OK;
 }
 
@@ -63,6 +66,12 @@ enum tenure_status tenure_reload(struct tenure_group *group, uint32_t shard, uin
         return TENURE_STALE;
     tell(group, TN_KEEPER_RELOAD, shard, token, true);
     return TENURE_OK;
+}
+
+void tn_node_rejected(const struct tenure_group *group, uint32_t shard, uint64_t token)
+{
+    if (shard < group->hasher.shards && token)
+        tell(group, TN_KEEPER_STALE, shard, token, false);
 }
 
 /* ---- checkpoints ---- */
@@ -155,7 +164,7 @@ enum tenure_status tenure_enter(struct tenure_group *group, uint32_t shard, uint
     if (shard >= group->hasher.shards)
         return TENURE_BAD_INPUT;
     bool idle;
-    if (tn_gate_enter(&group->tenure->deadline, &group->slots[shard], token, &idle))
+    if (tn_gate_enter(group->deadline, &group->slots[shard], token, &idle))
         return TENURE_OK;
     if (idle)
         tell(group, TN_KEEPER_IDLE, shard, 0, false);

@@ -14,7 +14,8 @@ static const char sqlite_scheme[] = "sqlite:";
 
 /* ---- sqlite:PATH[?any_fs=1][&adopt_machine=1] ---- */
 
-static enum tenure_status read_options(const char *query, struct tn_sqlite_options *options, struct tenure_error *error)
+static enum tenure_status read_options(const char *query, struct tn_sqlite_options *options,
+                                       struct tenure_error *error)
 {
     while (*query) {
         const size_t length = strcspn(query, "&");
@@ -23,8 +24,8 @@ static enum tenure_status read_options(const char *query, struct tn_sqlite_optio
         else if (length == 15 && !strncmp(query, "adopt_machine=1", length))
             options->adopt_machine = true;
         else
-            return tn_error_set(error, TENURE_BAD_INPUT, "store URL: unknown option '%.*s'; expected any_fs=1", (int)length,
-                                query);
+            return tn_error_set(error, TENURE_BAD_INPUT,
+                                "store URL: unknown option '%.*s'; expected any_fs=1", (int)length, query);
         query += length + (query[length] == '&');
     }
     return TENURE_OK;
@@ -63,15 +64,22 @@ static int64_t unix_ms(void *context)
     return tn_clock_unix_ms();
 }
 
-enum tenure_status tn_store_open(const char *url, bool create, struct tn_store **ret_store, struct tenure_error *error)
+enum tenure_status tn_store_open(const char *url, bool create, struct tn_store **ret_store,
+                                 struct tenure_error *error)
 {
     if (!strncmp(url, sqlite_scheme, strlen(sqlite_scheme)))
         return open_sqlite(url + strlen(sqlite_scheme), create, ret_store, error);
     if (strcmp(url, "memory:") != 0)
-        return tn_error_set(error, TENURE_BAD_INPUT,
-                            "store URL '%.200s': unknown kind of store; this program has sqlite:PATH and memory:", url);
+        return tn_error_set(
+            error, TENURE_BAD_INPUT,
+            "store URL '%.200s': unknown kind of store; this program has sqlite:PATH and memory:", url);
     *ret_store = tn_memory_open(&(struct tn_memory_options){.lease_ms = boot_ms, .unix_ms = unix_ms});
     return TENURE_OK;
+}
+
+int tn_store_presence(const struct tn_store *store)
+{
+    return strcmp(store->type->name, "sqlite") ? -1 : tn_sqlite_presence_fd(store);
 }
 
 enum tenure_status tn_store_default_url(char *into, size_t room, struct tenure_error *error)
@@ -81,7 +89,8 @@ enum tenure_status tn_store_default_url(char *into, size_t room, struct tenure_e
     /* The XDG base directory specification: a relative path is to be ignored. */
     const bool given = state && state[0] == '/';
     if (!given && (!home || !home[0]))
-        return tn_error_set(error, TENURE_BAD_INPUT, "neither XDG_STATE_HOME nor HOME is set: say which --store to use");
+        return tn_error_set(error, TENURE_BAD_INPUT,
+                            "neither XDG_STATE_HOME nor HOME is set: say which --store to use");
     const int length = snprintf(into, room, "%s%s%s/tenure/store.db", sqlite_scheme, given ? state : home,
                                 given ? "" : "/.local/state");
     if (length < 0 || (size_t)length >= room)

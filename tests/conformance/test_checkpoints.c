@@ -107,22 +107,27 @@ static void operators_write_under_the_same_rules(struct world *world)
     const uint64_t a = world_join(world, "A");
     const uint64_t token = world_own(world, a, 0);
     world_save(world, a, 0, token, 5, "five", 4);
-    struct tn_item item = {.shard = 0, .token = token + 1, .checkpoint = {.data = "six", .size = 3, .seq = 6}};
+    struct tn_item item = {
+        .shard = 0, .token = token + 1, .checkpoint = {.data = "six", .size = 3, .seq = 6}};
     assert_int_equal(store->type->checkpoint_set(store, 1, &item, false, &seq, 1000, &error), TENURE_STALE);
     item.token = token;
     assert_int_equal(store->type->checkpoint_set(store, 1, &item, false, &seq, 1000, &error), TENURE_OK);
     assert_int_equal(seq, 6);
     item.checkpoint.seq = 2;
-    assert_int_equal(store->type->checkpoint_set(store, 1, &item, true, &seq, 1000, &error), TENURE_REGRESSED);
+    assert_int_equal(store->type->checkpoint_set(store, 1, &item, true, &seq, 1000, &error),
+                     TENURE_REGRESSED);
     item.rewind = true;
     item.token = 0;
     assert_int_equal(store->type->checkpoint_set(store, 1, &item, true, &seq, 1000, &error), TENURE_OK);
-    assert_int_equal(store->type->checkpoint_get(store, 1, 0, &world->arena, &found, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->checkpoint_get(store, 1, 0, &world->arena, &found, 1000, &error),
+                     TENURE_OK);
     assert_int_equal(found.seq, 2);
     assert_memory_equal(found.data, "six", 3);
-    assert_int_equal(store->type->checkpoint_get(store, 1, 1, &world->arena, &found, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->checkpoint_get(store, 1, 1, &world->arena, &found, 1000, &error),
+                     TENURE_OK);
     assert_null(found.data);
-    assert_int_equal(store->type->checkpoint_get(store, 1, 99, &world->arena, &found, 1000, &error), TENURE_BAD_INPUT);
+    assert_int_equal(store->type->checkpoint_get(store, 1, 99, &world->arena, &found, 1000, &error),
+                     TENURE_BAD_INPUT);
     item.checkpoint.size = TN_CHECKPOINT_MAX + 1;
     assert_int_equal(store->type->checkpoint_set(store, 1, &item, true, &seq, 1000, &error), TENURE_TOO_BIG);
 }

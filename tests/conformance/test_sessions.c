@@ -21,7 +21,8 @@ static void join_repeated(struct world *world)
 static void join_adds_groups(struct world *world)
 {
     struct tenure_error error;
-    assert_int_equal(world->store->type->group_create(world->store, "bills", &world->settings, 78, 1000, &error), 0);
+    assert_int_equal(
+        world->store->type->group_create(world->store, "bills", &world->settings, 78, 1000, &error), 0);
     const uint64_t session = world_join(world, "A");
     struct tn_join_group both[2] = {{.name = "orders"}, {.name = "bills"}};
     struct tn_op op = world->op;
@@ -85,8 +86,9 @@ static void unknown_group_changes_nothing(struct world *world)
     struct tn_join_group both[2] = {{.name = "orders"}, {.name = "odrers"}};
     world_join(world, "B");
     const uint64_t epoch = world_epoch(world);
-    struct tn_op op = {.kind = TN_OP_JOIN,
-                       .join = {.node_id = "A", .address = "", .labels = "{}", .nonce = {7}, .groups = both, .n_groups = 2}};
+    struct tn_op op = {
+        .kind = TN_OP_JOIN,
+        .join = {.node_id = "A", .address = "", .labels = "{}", .nonce = {7}, .groups = both, .n_groups = 2}};
     assert_int_equal(world_exec(world, op)->status, TENURE_NOT_FOUND);
     assert_int_equal(world->op.join.missing_group, 1);
     assert_non_null(strstr(world->op.error.text, "odrers"));
@@ -102,7 +104,8 @@ static void nonce_of_the_dead_is_refused(struct world *world)
     assert_int_equal(world_ask_join(world, "A", 1, false)->status, TENURE_SESSION_ENDED);
 }
 
-/* Names come from configuration files: what a terminal cannot show, or a path would split, must not get in. */
+/* Names come from configuration files: what a terminal cannot show, or a path would split, must not get in.
+ */
 static void bad_node_names_are_refused(struct world *world)
 {
     assert_int_equal(world_ask_join(world, "a/b", 9, false)->status, TENURE_BAD_INPUT);
@@ -207,7 +210,8 @@ static void suspects_come_with_the_tick(struct world *world)
     world_tick(world, b, 0);
     assert_int_equal(world->op.tick.n_suspects, 1);
     assert_int_equal(world->op.tick.suspects[0].session, a);
-    assert_int_equal(world->op.tick.suspects[0].lease_until_ms, world->lease_ms + WORLD_LEASE_MS - WORLD_LEASE_MS / 2);
+    assert_int_equal(world->op.tick.suspects[0].lease_until_ms,
+                     world->lease_ms + WORLD_LEASE_MS - WORLD_LEASE_MS / 2);
 }
 
 /* The store's clock counts: a requester with a wrong clock could otherwise prolong a dead lease. */

@@ -48,8 +48,10 @@ static void items_stand_alone(struct world *world)
     const uint64_t epoch = world_epoch(world);
     for (uint32_t i = 0; i < 3; i++)
         world->items[i] = (struct tn_item){.shard = i};
-    world_exec(world, (struct tn_op){
-                          .kind = TN_OP_CLAIM, .session = a, .group = world->group, .items = world->items, .n_items = 3});
+    world_exec(
+        world,
+        (struct tn_op){
+            .kind = TN_OP_CLAIM, .session = a, .group = world->group, .items = world->items, .n_items = 3});
     assert_int_equal(world->op.status, TENURE_OK);
     assert_int_equal(world->items[0].outcome, TN_DONE);
     assert_int_equal(world->items[1].outcome, TN_NOT_FREE);
@@ -67,7 +69,8 @@ static void nonsense_is_refused_whole(struct world *world)
     const uint64_t epoch = world_epoch(world);
     world->items[0] = (struct tn_item){.shard = 0};
     world->items[1] = (struct tn_item){.shard = WORLD_SHARDS};
-    struct tn_op op = {.kind = TN_OP_CLAIM, .session = a, .group = world->group, .items = world->items, .n_items = 2};
+    struct tn_op op = {
+        .kind = TN_OP_CLAIM, .session = a, .group = world->group, .items = world->items, .n_items = 2};
     assert_int_equal(world_exec(world, op)->status, TENURE_BAD_INPUT);
     op.n_items = 1;
     op.session = 0;
@@ -118,7 +121,8 @@ static void a_handoff_runs_through(struct world *world)
     assert_int_equal(world_tick(world, h.a, 0)->tick.version, 1);
 }
 
-/* A reply that is lost is followed by the same request again: it must find DONE and change nothing (case B14). */
+/* A reply that is lost is followed by the same request again: it must find DONE and change nothing (case
+ * B14). */
 static void every_verb_can_be_repeated(struct world *world)
 {
     const struct handoff h = stage(world);
@@ -126,13 +130,14 @@ static void every_verb_can_be_repeated(struct world *world)
         enum tn_op_kind verb;
         uint64_t who, token, peer;
     } steps[] = {
-        {TN_OP_PREPARE, h.a, h.token, h.b},      {TN_OP_PREPARED, h.b, h.token, 0},
-        {TN_OP_TRANSFER, h.a, h.token, h.b},     {TN_OP_READY, h.b, h.token + 1, 0},
-        {TN_OP_RELOAD, h.b, h.token + 1, 0},     {TN_OP_READY, h.b, h.token + 2, 0},
-        {TN_OP_RELEASE, h.b, h.token + 2, 0},    {TN_OP_CLAIM, h.b, h.token + 2, 0},
+        {TN_OP_PREPARE, h.a, h.token, h.b},   {TN_OP_PREPARED, h.b, h.token, 0},
+        {TN_OP_TRANSFER, h.a, h.token, h.b},  {TN_OP_READY, h.b, h.token + 1, 0},
+        {TN_OP_RELOAD, h.b, h.token + 1, 0},  {TN_OP_READY, h.b, h.token + 2, 0},
+        {TN_OP_RELEASE, h.b, h.token + 2, 0}, {TN_OP_CLAIM, h.b, h.token + 2, 0},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        const struct tn_item *item = world_verb(world, steps[i].verb, steps[i].who, 0, steps[i].token, steps[i].peer);
+        const struct tn_item *item =
+            world_verb(world, steps[i].verb, steps[i].who, 0, steps[i].token, steps[i].peer);
         assert_int_equal(item->outcome, TN_DONE);
         const struct tn_shard_row row = item->row;
         const uint64_t epoch = world_epoch(world);
@@ -150,7 +155,8 @@ static void handoffs_are_bounded(struct world *world)
 {
     struct tenure_error error;
     world->settings.max_moves = 3;
-    assert_int_equal(world->store->type->group_set(world->store, "orders", &world->settings, 1000, &error), TENURE_OK);
+    assert_int_equal(world->store->type->group_set(world->store, "orders", &world->settings, 1000, &error),
+                     TENURE_OK);
     const uint64_t a = world_join(world, "A");
     const uint64_t b = world_join(world, "B");
     for (uint32_t i = 0; i < WORLD_SHARDS; i++)
@@ -158,8 +164,10 @@ static void handoffs_are_bounded(struct world *world)
     world_plan(world, world_node_of(world, b));
     for (uint32_t i = 0; i < 5; i++)
         world->items[i] = (struct tn_item){.shard = i, .token = 1, .peer = b};
-    world_exec(world, (struct tn_op){
-                          .kind = TN_OP_PREPARE, .session = a, .group = world->group, .items = world->items, .n_items = 5});
+    world_exec(
+        world,
+        (struct tn_op){
+            .kind = TN_OP_PREPARE, .session = a, .group = world->group, .items = world->items, .n_items = 5});
     assert_int_equal(world->items[2].outcome, TN_DONE);
     assert_int_equal(world->items[3].outcome, TN_OVER_BUDGET);
     assert_int_equal(world->items[4].outcome, TN_OVER_BUDGET);
@@ -219,7 +227,8 @@ static void only_live_members_get_shards(struct world *world)
     assert_int_equal(world_verb(world, TN_OP_CLAIM, h.b, 1, 0, 0)->outcome, TN_NOT_DESIRED);
 }
 
-/* A reload ends what an uncertain write may still do, and is not a move: the shard's cool-down must not change. */
+/* A reload ends what an uncertain write may still do, and is not a move: the shard's cool-down must not
+ * change. */
 static void reload_raises_the_token_and_nothing_else(struct world *world)
 {
     const struct handoff h = stage(world);
@@ -251,7 +260,8 @@ static void the_timeline_is_complete_and_bounded(struct world *world)
         assert_int_equal(world_verb(world, TN_OP_RELOAD, a, 0, token, 0)->outcome, TN_DONE);
         world_verb(world, TN_OP_READY, a, 0, ++token, 0);
     }
-    assert_int_equal(world->store->type->events(world->store, &one, &world->arena, &events, &n, 1000, &error), TENURE_OK);
+    assert_int_equal(world->store->type->events(world->store, &one, &world->arena, &events, &n, 1000, &error),
+                     TENURE_OK);
     assert_in_range(n, 400, 570);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(events[i].token, token - (n - 1 - i));
@@ -260,7 +270,9 @@ static void the_timeline_is_complete_and_bounded(struct world *world)
         assert_true(i == 0 || events[i].id > events[i - 1].id);
     }
     const struct tn_event_query newest = {.shard = -1, .limit = 3};
-    assert_int_equal(world->store->type->events(world->store, &newest, &world->arena, &events, &n, 1000, &error), TENURE_OK);
+    assert_int_equal(
+        world->store->type->events(world->store, &newest, &world->arena, &events, &n, 1000, &error),
+        TENURE_OK);
     assert_int_equal(n, 3);
     assert_int_equal(events[2].token, token);
 }

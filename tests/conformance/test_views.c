@@ -88,7 +88,8 @@ static void settings_travel(struct world *world)
     const uint64_t a = world_join(world, "A");
     const uint64_t epoch = world_epoch(world);
     world->settings.settle_ms = 1234;
-    assert_int_equal(world->store->type->group_set(world->store, "orders", &world->settings, 1000, &error), TENURE_OK);
+    assert_int_equal(world->store->type->group_set(world->store, "orders", &world->settings, 1000, &error),
+                     TENURE_OK);
     const struct tn_delta *delta = &world_tick(world, a, epoch)->tick.deltas[0];
     assert_non_null(delta->settings);
     assert_int_equal(delta->settings->settle_ms, 1234);
@@ -136,7 +137,8 @@ static void a_move_needs_a_live_target(struct world *world)
     const uint64_t b = world_join(world, "B");
     world_plan(world, world_node_of(world, a));
     assert_int_equal(store->type->move(store, world->group, 3, "C", 1000, &error), TENURE_NOT_FOUND);
-    assert_int_equal(store->type->move(store, world->group, WORLD_SHARDS, "B", 1000, &error), TENURE_BAD_INPUT);
+    assert_int_equal(store->type->move(store, world->group, WORLD_SHARDS, "B", 1000, &error),
+                     TENURE_BAD_INPUT);
     assert_int_equal(store->type->move(store, world->group, 3, "B", 1000, &error), TENURE_OK);
     assert_int_equal(world_row(world, 3).desired, world_node_of(world, b));
     world_sync(world, 0, 0);
@@ -147,14 +149,16 @@ static void a_move_needs_a_live_target(struct world *world)
     assert_int_equal(store->type->move(store, world->group, 4, "B", 1000, &error), TENURE_CONFLICT);
 }
 
-/* Settings that silently stay what they were, or silently become what was typed: both have cost data (case B44). */
+/* Settings that silently stay what they were, or silently become what was typed: both have cost data (case
+ * B44). */
 static void groups_are_created_once(struct world *world)
 {
     struct tenure_error error;
     struct tn_store *store = world->store;
     struct tn_settings other = world->settings;
     assert_int_equal(store->type->group_create(store, "orders", &other, 77, 1000, &error), TENURE_OK);
-    assert_int_equal(store->type->group_create(store, "orders", &other, 78, 1000, &error), TENURE_FINGERPRINT);
+    assert_int_equal(store->type->group_create(store, "orders", &other, 78, 1000, &error),
+                     TENURE_FINGERPRINT);
     other.settle_ms = 1;
     assert_int_equal(store->type->group_create(store, "orders", &other, 77, 1000, &error), TENURE_EXISTS);
     assert_non_null(strstr(error.text, "settle_ms is 5000, not 1"));
@@ -163,7 +167,8 @@ static void groups_are_created_once(struct world *world)
     assert_non_null(strstr(error.text, "reshard"));
     other.shards = 0;
     assert_int_equal(store->type->group_create(store, "new", &other, 77, 1000, &error), TENURE_BAD_INPUT);
-    assert_int_equal(store->type->group_create(store, "a/b", &world->settings, 77, 1000, &error), TENURE_BAD_INPUT);
+    assert_int_equal(store->type->group_create(store, "a/b", &world->settings, 77, 1000, &error),
+                     TENURE_BAD_INPUT);
     assert_int_equal(store->type->group_set(store, "new", &world->settings, 1000, &error), TENURE_NOT_FOUND);
     struct tn_group_info *groups = NULL;
     size_t n = 0;
@@ -184,7 +189,8 @@ static void groups_are_deleted_when_nobody_is_in_them(struct world *world)
     assert_int_equal(store->type->group_delete(store, "orders", 1000, &error), TENURE_OK);
     assert_int_equal(store->type->group_delete(store, "orders", 1000, &error), TENURE_NOT_FOUND);
     assert_true(world_sync(world, 0, 3)->tick.deltas[0].gone);
-    assert_int_equal(store->type->group_create(store, "orders", &world->settings, 77, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->group_create(store, "orders", &world->settings, 77, 1000, &error),
+                     TENURE_OK);
     const uint32_t old = world->group;
     world_join(world, "A");
     assert_true(world->joined.group > old);
@@ -196,7 +202,8 @@ static void large_groups_are_whole(struct world *world)
     struct tenure_error error;
     struct tn_store *store = world->store;
     world->settings.shards = 20000;
-    assert_int_equal(store->type->group_create(store, "large", &world->settings, 77, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->group_create(store, "large", &world->settings, 77, 1000, &error),
+                     TENURE_OK);
     world->group = 2;
     assert_int_equal(world_sync(world, 0, 0)->tick.deltas[0].n_changes, 20000);
     assert_int_equal(store->type->group_delete(store, "large", 1000, &error), TENURE_OK);

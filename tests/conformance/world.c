@@ -23,8 +23,8 @@ static int64_t unix_clock(void *context)
 
 static struct tn_store *open_memory(struct world *world)
 {
-    return tn_memory_open(
-        &(struct tn_memory_options){.lease_ms = lease_clock, .unix_ms = unix_clock, .context = world, .events_kept = 500});
+    return tn_memory_open(&(struct tn_memory_options){
+        .lease_ms = lease_clock, .unix_ms = unix_clock, .context = world, .events_kept = 500});
 }
 
 static struct tn_store *open_sqlite(struct world *world)
@@ -66,7 +66,8 @@ static int set_up(void **state)
     world->unix_ms = 1790000000000;
     world->next_nonce = 1;
     const char *temporary = getenv("TMPDIR");
-    snprintf(world->directory, sizeof world->directory, "%.40s/tenure-XXXXXX", temporary ? temporary : "/tmp");
+    snprintf(world->directory, sizeof world->directory, "%.40s/tenure-XXXXXX",
+             temporary ? temporary : "/tmp");
     assert_non_null(mkdtemp(world->directory));
     snprintf(world->path, sizeof world->path, "%s/store.db", world->directory);
     tn_arena_init(&world->arena);
@@ -74,7 +75,8 @@ static int set_up(void **state)
     tn_settings_init(&world->settings);
     world->settings.shards = WORLD_SHARDS;
     tn_settings_derive(&world->settings);
-    if (world->store->type->group_create(world->store, "orders", &world->settings, 77, 1000, &error) != TENURE_OK)
+    if (world->store->type->group_create(world->store, "orders", &world->settings, 77, 1000, &error) !=
+        TENURE_OK)
         fail_msg("%s", error.text);
     world->group = 1;
     *state = world;
@@ -167,9 +169,11 @@ struct tn_op *world_ask_join(struct world *world, const char *node, uint8_t nonc
 static struct tn_op *read_request(struct world *world, enum tn_op_kind kind, uint64_t session, uint64_t since)
 {
     world->cursor = (struct tn_cursor){world->group, since};
-    return world_exec(world, (struct tn_op){.kind = kind,
-                                            .session = session,
-                                            .tick = {.lease_ms = WORLD_LEASE_MS, .cursors = &world->cursor, .n_cursors = 1}});
+    return world_exec(
+        world,
+        (struct tn_op){.kind = kind,
+                       .session = session,
+                       .tick = {.lease_ms = WORLD_LEASE_MS, .cursors = &world->cursor, .n_cursors = 1}});
 }
 
 struct tn_op *world_tick(struct world *world, uint64_t session, uint64_t since)
@@ -182,9 +186,11 @@ struct tn_op *world_sync(struct world *world, uint64_t session, uint64_t since)
     return read_request(world, TN_OP_SYNC, session, since);
 }
 
-struct tn_op *world_bury(struct world *world, uint64_t victim, enum tn_evidence evidence, int64_t seen_until_ms)
+struct tn_op *world_bury(struct world *world, uint64_t victim, enum tn_evidence evidence,
+                         int64_t seen_until_ms)
 {
-    return world_exec(world, (struct tn_op){.kind = TN_OP_BURY, .bury = {victim, evidence, seen_until_ms, 0, 0, 0}});
+    return world_exec(world,
+                      (struct tn_op){.kind = TN_OP_BURY, .bury = {victim, evidence, seen_until_ms, 0, 0, 0}});
 }
 
 struct tn_op *world_leave(struct world *world, uint64_t session)
@@ -192,16 +198,19 @@ struct tn_op *world_leave(struct world *world, uint64_t session)
     return world_exec(world, (struct tn_op){.kind = TN_OP_LEAVE, .session = session});
 }
 
-static struct tn_item *one_item(struct world *world, enum tn_op_kind verb, uint64_t session, struct tn_item item)
+static struct tn_item *one_item(struct world *world, enum tn_op_kind verb, uint64_t session,
+                                struct tn_item item)
 {
     world->items[0] = item;
-    world_exec(world, (struct tn_op){
-                          .kind = verb, .session = session, .group = world->group, .items = world->items, .n_items = 1});
+    world_exec(
+        world,
+        (struct tn_op){
+            .kind = verb, .session = session, .group = world->group, .items = world->items, .n_items = 1});
     return &world->items[0];
 }
 
-struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t session, uint32_t shard, uint64_t token,
-                           uint64_t peer)
+struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t session, uint32_t shard,
+                           uint64_t token, uint64_t peer)
 {
     struct tn_item *item =
         one_item(world, verb, session, (struct tn_item){.shard = shard, .token = token, .peer = peer});
@@ -209,12 +218,13 @@ struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t s
     return item;
 }
 
-struct tn_item *world_save(struct world *world, uint64_t session, uint32_t shard, uint64_t token, uint64_t seq,
-                           const void *data, size_t size)
+struct tn_item *world_save(struct world *world, uint64_t session, uint32_t shard, uint64_t token,
+                           uint64_t seq, const void *data, size_t size)
 {
-    return one_item(
-        world, TN_OP_SAVE, session,
-        (struct tn_item){.shard = shard, .token = token, .checkpoint = {.data = data, .size = size, .seq = seq}});
+    return one_item(world, TN_OP_SAVE, session,
+                    (struct tn_item){.shard = shard,
+                                     .token = token,
+                                     .checkpoint = {.data = data, .size = size, .seq = seq}});
 }
 
 enum tn_presence world_probe(struct world *world, uint64_t session)
@@ -313,7 +323,8 @@ size_t world_events(struct world *world, const char *cause)
     size_t found = 0;
     struct tenure_error error = {0};
     const struct tn_event_query all = {.shard = -1, .limit = 10000};
-    assert_int_equal(world->store->type->events(world->store, &all, &world->arena, &events, &n, 1000, &error), TENURE_OK);
+    assert_int_equal(world->store->type->events(world->store, &all, &world->arena, &events, &n, 1000, &error),
+                     TENURE_OK);
     for (size_t i = 0; i < n; i++)
         found += !strcmp(events[i].cause, cause);
     return found;

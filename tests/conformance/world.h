@@ -1,7 +1,8 @@
 /* A store under test, the clock it looks at, and one request at a time.
  *
- * Every clause of store/store.h runs on each backend of the table in world.c. The clock is the test's: nothing here waits.
- * "Elsewhere" is another process as far as the backend can tell them apart: it can die without saying so. */
+ * Every clause of store/store.h runs on each backend of the table in world.c. The clock is the test's:
+ * nothing here waits. "Elsewhere" is another process as far as the backend can tell them apart: it can die
+ * without saying so. */
 #ifndef TN_TESTS_CONFORMANCE_WORLD_H
 #define TN_TESTS_CONFORMANCE_WORLD_H
 
@@ -22,9 +23,9 @@ struct world {
     struct tn_store *store;
     int64_t lease_ms, unix_ms; /* the store's clocks */
     struct tn_settings settings;
-    uint32_t group;            /* "orders", 8 shards, made at the start */
+    uint32_t group; /* "orders", 8 shards, made at the start */
     struct tn_arena arena;
-    struct tn_op op;           /* the last request and its reply */
+    struct tn_op op; /* the last request and its reply */
     struct tn_join_group joined;
     struct tn_cursor cursor;
     struct tn_item items[WORLD_SHARDS];
@@ -53,13 +54,14 @@ struct tn_op *world_exec(struct world *world, struct tn_op op);
 struct tn_op *world_ask_join(struct world *world, const char *node, uint8_t nonce, bool replace);
 struct tn_op *world_tick(struct world *world, uint64_t session, uint64_t since);
 struct tn_op *world_sync(struct world *world, uint64_t session, uint64_t since);
-struct tn_op *world_bury(struct world *world, uint64_t victim, enum tn_evidence evidence, int64_t seen_until_ms);
+struct tn_op *world_bury(struct world *world, uint64_t victim, enum tn_evidence evidence,
+                         int64_t seen_until_ms);
 struct tn_op *world_leave(struct world *world, uint64_t session);
 /* One item: shard, the token believed current, and the peer. */
-struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t session, uint32_t shard, uint64_t token,
-                           uint64_t peer);
-struct tn_item *world_save(struct world *world, uint64_t session, uint32_t shard, uint64_t token, uint64_t seq,
-                           const void *data, size_t size);
+struct tn_item *world_verb(struct world *world, enum tn_op_kind verb, uint64_t session, uint32_t shard,
+                           uint64_t token, uint64_t peer);
+struct tn_item *world_save(struct world *world, uint64_t session, uint32_t shard, uint64_t token,
+                           uint64_t seq, const void *data, size_t size);
 enum tn_presence world_probe(struct world *world, uint64_t session);
 
 /* With assertions that they work. */

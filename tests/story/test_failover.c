@@ -146,6 +146,32 @@ static void a_node_is_judged_by_its_own_lease_not_the_observers(void **state)
     tn_fleet_close(lab);
 }
 
+/* B15, B46: a changed lease must reach the store with the next renewal, in full length and no other. */
+static void a_lease_changed_online_is_used_from_the_next_renewal_on(void **state)
+{
+    (void)state;
+    static const int64_t leases[] = {5000, 120000};
+    for (int i = 0; i < 2; i++) {
+        struct tn_lab *lab = tn_fleet_open(4, 30000, 8, "AB");
+        struct tn_settings settings = lab->settings;
+        struct tenure_error error = {0};
+        settings.lease_ms = leases[i];
+        settings.renew_ms = leases[i] == 5000 ? 1500 : -1;
+        settings.request_ms = settings.margin_ms = -1;
+        tn_settings_derive(&settings);
+        assert_int_equal(lab->store->type->group_set(lab->store, "orders", &settings, 1000, &error), TENURE_OK);
+        tn_lab_run(lab, 12000);
+        for (const char *id = "AB"; *id; id++) {
+            const struct tn_lab_node *node = tn_lab_node(lab, (char[]){*id, 0});
+            assert_int_equal(node->keeper.lease_ms, leases[i]);
+            const int64_t ahead = node->deadline_ms + settings.margin_ms - lab->now_ms;
+            assert_in_range(ahead, leases[i] - settings.renew_ms - 100, leases[i]);
+            assert_int_equal(node->lost, 0);
+        }
+        tn_fleet_close(lab);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +182,7 @@ int main(void)
         cmocka_unit_test(an_outage_longer_than_the_lease_stops_all_and_moves_nothing),
         cmocka_unit_test(a_lost_reply_to_any_request_loses_no_shard_and_raises_no_token_twice),
         cmocka_unit_test(a_node_is_judged_by_its_own_lease_not_the_observers),
+        cmocka_unit_test(a_lease_changed_online_is_used_from_the_next_renewal_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,9 @@
 #include <xxhash.h>
 #pragma GCC diagnostic pop
 
-/* hash mod shards: the quotient by the reciprocal is right or one too small, since
- * hash * (2^64 mod shards) / (shards * 2^64) < 1. */
+/* hash mod shards. With R = floor((2^64 - 1) / shards) the product R * shards is at least 2^64 - shards, so
+ * hash * R / 2^64 falls short of hash / shards by at most hash / 2^64 < 1: the quotient is right or one too
+ * small. That holds for 1 and for powers of two as well. */
 static inline uint32_t tn_hash_mod(const struct tn_hasher *hasher, uint64_t hash)
 {
     const uint64_t quotient = (uint64_t)(((unsigned __int128)hash * hasher->reciprocal) >> 64);

@@ -48,7 +48,7 @@ struct tn_hasher {
     enum tn_hash_algo algo;
     uint32_t shards;     /* 1 .. TN_SHARDS_MAX */
     uint64_t seed;       /* 0 where the algorithm takes none; murmur3_32: below 2^32 */
-    uint64_t reciprocal; /* of shards, for the reduction; */
+    uint64_t reciprocal; /* floor((2^64 - 1) / shards), for the reduction */
 };
 
 /* BAD_INPUT when shards is out of range, or a seed is given to an algorithm that takes none or does not fit.

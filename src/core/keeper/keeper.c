@@ -38,6 +38,14 @@ static void add_group(struct tn_step *step, const char *name)
         notice->reason = "no further group can be joined";
         return;
     }
+    for (uint32_t i = 0; i < keeper->n_groups; i++) {
+        if (strcmp(keeper->groups[i]->name, name) != 0)
+            continue;
+        keeper->groups[i]->refused = false; /* asked for again: it may exist by now */
+        if (!keeper->groups[i]->joined)
+            keeper->next_join_ms = step->now_ms;
+        return;
+    }
     struct tn_keeper_group *group = tn_arena_get(&keeper->memory, sizeof *group);
     group->name = tn_arena_text(&keeper->memory, name);
     tn_arena_init(&group->memory);

@@ -36,7 +36,7 @@ enum tn_keeper_event_kind {
     TN_KEEPER_WAKE,     /* the time asked for has come */
     TN_KEEPER_REPLY,    /* op */
     TN_KEEPER_CHANGED,  /* somebody else changed the store */
-    TN_KEEPER_JOIN,     /* name: join this group; the answer is a JOINED or FAILED notice with index */
+    TN_KEEPER_JOIN,     /* name: join this group, or try again; the answer is a GROUP or GROUP_FAILED notice */
     TN_KEEPER_STOP,     /* limit_ms: leave */
     TN_KEEPER_READY,    /* group, shard, token */
     TN_KEEPER_WARMED,   /* group, shard */

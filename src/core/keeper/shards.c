@@ -121,6 +121,11 @@ void tn_shards_event(struct tn_step *step, uint32_t group, uint32_t shard, enum 
     if (event == TN_HOLD_COOLED ||
         (event == TN_HOLD_LOST && (before.state == TN_HOLDING_WARM || before.state == TN_HOLDING_WARMING)))
         tn_say(step, TN_NOTICE_CANCELLED, group, shard);
+    if (event == TN_HOLD_DRAIN && before.state == TN_HOLDING_RESTORING) {
+        struct tn_notice *notice = tn_say(step, TN_NOTICE_LOST, group, shard);
+        notice->token = before.token;
+        notice->reason = "this node is leaving";
+    }
     if (event == TN_HOLD_GIVEN)
         step->keeper->counters.moves_out++;
     if (event == TN_HOLD_LOST)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct faulty {
-    struct tn_store store; /* first */
+    struct tn_store store;  /* first */
     struct tn_store *inner; /* owned */
     void (*sleep_ms)(int64_t ms);
     struct tn_fault faults[TN_FAULTS_MAX];
@@ -96,22 +96,25 @@ static void close_store(struct tn_store *store)
 
 /* ---- passed on ---- */
 
-static enum tenure_status group_create(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                       uint64_t fingerprint, int64_t limit_ms, struct tenure_error *error)
+static enum tenure_status group_create(struct tn_store *store, const char *name,
+                                       const struct tn_settings *settings, uint64_t fingerprint,
+                                       int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->group_create(inner, name, settings, fingerprint, limit_ms, error);
 }
 
-static enum tenure_status group_list(struct tn_store *store, struct tn_arena *arena, struct tn_group_info **ret,
-                                     size_t *ret_n, int64_t limit_ms, struct tenure_error *error)
+static enum tenure_status group_list(struct tn_store *store, struct tn_arena *arena,
+                                     struct tn_group_info **ret, size_t *ret_n, int64_t limit_ms,
+                                     struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->group_list(inner, arena, ret, ret_n, limit_ms, error);
 }
 
-static enum tenure_status group_set(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                    int64_t limit_ms, struct tenure_error *error)
+static enum tenure_status group_set(struct tn_store *store, const char *name,
+                                    const struct tn_settings *settings, int64_t limit_ms,
+                                    struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->group_set(inner, name, settings, limit_ms, error);
@@ -124,8 +127,8 @@ static enum tenure_status group_delete(struct tn_store *store, const char *name,
     return inner->type->group_delete(inner, name, limit_ms, error);
 }
 
-static enum tenure_status node_drain(struct tn_store *store, const char *node_id, bool drain, int64_t limit_ms,
-                                     struct tenure_error *error)
+static enum tenure_status node_drain(struct tn_store *store, const char *node_id, bool drain,
+                                     int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->node_drain(inner, node_id, drain, limit_ms, error);
@@ -146,15 +149,17 @@ static enum tenure_status checkpoint_get(struct tn_store *store, uint32_t group,
     return inner->type->checkpoint_get(inner, group, shard, arena, ret, limit_ms, error);
 }
 
-static enum tenure_status checkpoint_set(struct tn_store *store, uint32_t group, const struct tn_item *item, bool force,
-                                         uint64_t *ret_seq, int64_t limit_ms, struct tenure_error *error)
+static enum tenure_status checkpoint_set(struct tn_store *store, uint32_t group, const struct tn_item *item,
+                                         bool force, uint64_t *ret_seq, int64_t limit_ms,
+                                         struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->checkpoint_set(inner, group, item, force, ret_seq, limit_ms, error);
 }
 
-static enum tenure_status events(struct tn_store *store, const struct tn_event_query *query, struct tn_arena *arena,
-                                 struct tn_event **ret, size_t *ret_n, int64_t limit_ms, struct tenure_error *error)
+static enum tenure_status events(struct tn_store *store, const struct tn_event_query *query,
+                                 struct tn_arena *arena, struct tn_event **ret, size_t *ret_n,
+                                 int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->events(inner, query, arena, ret, ret_n, limit_ms, error);
@@ -167,8 +172,8 @@ static enum tenure_status info(struct tn_store *store, struct tn_arena *arena, s
     return inner->type->info(inner, arena, ret, limit_ms, error);
 }
 
-static enum tenure_status new_history(struct tn_store *store, uint32_t seen, uint32_t *ret_history, int64_t limit_ms,
-                                      struct tenure_error *error)
+static enum tenure_status new_history(struct tn_store *store, uint32_t seen, uint32_t *ret_history,
+                                      int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
     return inner->type->new_history(inner, seen, ret_history, limit_ms, error);

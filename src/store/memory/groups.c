@@ -6,7 +6,9 @@
 struct tn_memory_group *tn_memory_group(struct tn_rows *rows, uint32_t group)
 {
     struct tn_memory *memory = tn_memory_of(rows);
-    return group && group <= memory->n_groups && !memory->groups[group - 1].dropped ? &memory->groups[group - 1] : NULL;
+    return group && group <= memory->n_groups && !memory->groups[group - 1].dropped
+               ? &memory->groups[group - 1]
+               : NULL;
 }
 
 bool tn_memory_groups_get(struct tn_rows *rows, uint32_t group, struct tn_group_row *ret)
@@ -21,7 +23,8 @@ bool tn_memory_groups_find(struct tn_rows *rows, const char *name, struct tn_gro
 {
     const struct tn_memory *memory = tn_memory_of(rows);
     for (size_t i = 0; i < memory->n_groups; i++) {
-        if (memory->groups[i].dropped || !memory->groups[i].row.name || strcmp(memory->groups[i].row.name, name) != 0)
+        if (memory->groups[i].dropped || !memory->groups[i].row.name ||
+            strcmp(memory->groups[i].row.name, name) != 0)
             continue;
         *ret = memory->groups[i].row;
         return true;
@@ -40,10 +43,12 @@ struct tn_group_row *tn_memory_groups_all(struct tn_rows *rows, size_t *ret_n)
     return all;
 }
 
-uint32_t tn_memory_groups_add(struct tn_rows *rows, const struct tn_group_row *row, const struct tn_settings *settings)
+uint32_t tn_memory_groups_add(struct tn_rows *rows, const struct tn_group_row *row,
+                              const struct tn_settings *settings)
 {
     struct tn_memory *memory = tn_memory_of(rows);
-    memory->groups = tn_memory_grow(memory->groups, memory->n_groups, &memory->groups_room, sizeof *memory->groups);
+    memory->groups =
+        tn_memory_grow(memory->groups, memory->n_groups, &memory->groups_room, sizeof *memory->groups);
     struct tn_memory_group *added = &memory->groups[memory->n_groups++];
     *added = (struct tn_memory_group){.row = *row, .settings = *settings};
     added->row.id = (uint32_t)memory->n_groups;
@@ -118,7 +123,8 @@ void tn_memory_groups_member_drop(struct tn_memory *memory, uint64_t session)
     }
 }
 
-void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t session, struct tn_session_facts *ret)
+void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t session,
+                            struct tn_session_facts *ret)
 {
     const struct tn_memory_group *in = tn_memory_group(rows, group);
     const struct tn_memory_session *found = tn_memory_session(rows, session);
@@ -142,7 +148,8 @@ uint32_t *tn_memory_groups_of(struct tn_rows *rows, uint64_t session, size_t *re
     return groups;
 }
 
-struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n)
+struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                           size_t *ret_n)
 {
     const struct tn_memory_group *in = tn_memory_group(rows, group);
     struct tn_member *members = tn_arena_array(arena, in ? in->n_members : 0, sizeof *members);

@@ -84,15 +84,17 @@ static void event_add(struct tn_rows *rows, const struct tn_event_row *event)
     struct tn_memory *memory = tn_memory_of(rows);
     memory->events =
         tn_memory_grow(memory->events, memory->n_events, &memory->events_room, sizeof *memory->events);
-    const char *node = event->node && event->node <= memory->n_nodes ? memory->nodes[event->node - 1].node_id : "";
-    memory->events[memory->n_events++].event = (struct tn_event){.id = ++memory->next_event,
-                                                                 .unix_ms = rows->unix_ms,
-                                                                 .group = tn_memory_copy_text(event->group),
-                                                                 .shard = event->shard,
-                                                                 .node = node, /* nodes are never forgotten here */
-                                                                 .session = event->session,
-                                                                 .token = event->token,
-                                                                 .cause = event->cause};
+    const char *node =
+        event->node && event->node <= memory->n_nodes ? memory->nodes[event->node - 1].node_id : "";
+    memory->events[memory->n_events++].event =
+        (struct tn_event){.id = ++memory->next_event,
+                          .unix_ms = rows->unix_ms,
+                          .group = tn_memory_copy_text(event->group),
+                          .shard = event->shard,
+                          .node = node, /* nodes are never forgotten here */
+                          .session = event->session,
+                          .token = event->token,
+                          .cause = event->cause};
     memory->wrote = true;
 }
 
@@ -119,8 +121,8 @@ static bool asked_for(const struct tn_event_query *query, const struct tn_event 
            (query->shard < 0 || query->shard == event->shard) && event->unix_ms >= query->since_unix_ms;
 }
 
-static struct tn_event *events(struct tn_rows *rows, const struct tn_event_query *query, struct tn_arena *arena,
-                               size_t *ret_n)
+static struct tn_event *events(struct tn_rows *rows, const struct tn_event_query *query,
+                               struct tn_arena *arena, size_t *ret_n)
 {
     const struct tn_memory *memory = tn_memory_of(rows);
     const size_t limit = query->limit ? query->limit : 1000;
@@ -192,8 +194,8 @@ static void close_store(struct tn_store *store)
     free(memory);
 }
 
-static const struct tn_store_type store_type = {
-    TN_ROWS_STORE_TYPE, .name = "memory", .changed = changed, .close = close_store};
+static const struct tn_store_type store_type = {TN_ROWS_STORE_TYPE, .name = "memory", .changed = changed,
+                                                .close = close_store};
 
 static const struct tn_rows_type rows_type = {
     .deadline = deadline,

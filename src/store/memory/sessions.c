@@ -17,7 +17,8 @@ uint32_t tn_memory_node_find(struct tn_rows *rows, const char *node_id)
 uint32_t tn_memory_node_add(struct tn_rows *rows, const char *node_id)
 {
     struct tn_memory *memory = tn_memory_of(rows);
-    memory->nodes = tn_memory_grow(memory->nodes, memory->n_nodes, &memory->nodes_room, sizeof *memory->nodes);
+    memory->nodes =
+        tn_memory_grow(memory->nodes, memory->n_nodes, &memory->nodes_room, sizeof *memory->nodes);
     memory->nodes[memory->n_nodes++] = (struct tn_memory_node){.node_id = tn_memory_copy_text(node_id)};
     memory->wrote = true;
     return (uint32_t)memory->n_nodes;
@@ -92,8 +93,8 @@ uint64_t tn_memory_sessions_highest(struct tn_rows *rows)
 uint64_t tn_memory_sessions_add(struct tn_rows *rows, const struct tn_session_record *record)
 {
     struct tn_memory *memory = tn_memory_of(rows);
-    memory->sessions =
-        tn_memory_grow(memory->sessions, memory->n_sessions, &memory->sessions_room, sizeof *memory->sessions);
+    memory->sessions = tn_memory_grow(memory->sessions, memory->n_sessions, &memory->sessions_room,
+                                      sizeof *memory->sessions);
     struct tn_memory_session *added = &memory->sessions[memory->n_sessions++];
     *added = (struct tn_memory_session){.record = *record};
     added->record.id = memory->n_sessions;

@@ -47,8 +47,8 @@ bool tn_memory_shards_get(struct tn_rows *rows, uint32_t group, uint32_t shard, 
     return found != NULL;
 }
 
-void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
-                          uint64_t epoch)
+void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard,
+                          const struct tn_shard_row *row, uint64_t epoch)
 {
     struct tn_memory_shard *found = find(rows, group, shard);
     found->row = *row;
@@ -66,8 +66,8 @@ uint32_t tn_memory_shards_moving(struct tn_rows *rows, uint32_t group)
     return n;
 }
 
-struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since, struct tn_arena *arena,
-                                         size_t *ret_n)
+struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
+                                         struct tn_arena *arena, size_t *ret_n)
 {
     const struct tn_memory_group *found = tn_memory_group(rows, group);
     *ret_n = 0;
@@ -83,8 +83,8 @@ struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, u
     return changes;
 }
 
-void tn_memory_shards_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_arena *arena,
-                                     struct tn_checkpoint *ret)
+void tn_memory_shards_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard,
+                                     struct tn_arena *arena, struct tn_checkpoint *ret)
 {
     const struct tn_memory_shard *found = find(rows, group, shard);
     *ret = found ? found->checkpoint : (struct tn_checkpoint){0};

@@ -86,28 +86,31 @@ enum tn_presence tn_memory_sessions_presence(struct tn_rows *rows, uint64_t sess
 bool tn_memory_groups_get(struct tn_rows *rows, uint32_t group, struct tn_group_row *ret);
 bool tn_memory_groups_find(struct tn_rows *rows, const char *name, struct tn_group_row *ret);
 struct tn_group_row *tn_memory_groups_all(struct tn_rows *rows, size_t *ret_n);
-uint32_t tn_memory_groups_add(struct tn_rows *rows, const struct tn_group_row *row, const struct tn_settings *settings);
+uint32_t tn_memory_groups_add(struct tn_rows *rows, const struct tn_group_row *row,
+                              const struct tn_settings *settings);
 void tn_memory_groups_put(struct tn_rows *rows, const struct tn_group_row *row);
 void tn_memory_groups_drop(struct tn_rows *rows, uint32_t group);
 void tn_memory_groups_settings_get(struct tn_rows *rows, uint32_t group, struct tn_settings *ret);
 void tn_memory_groups_settings_put(struct tn_rows *rows, uint32_t group, const struct tn_settings *settings);
 void tn_memory_groups_member_add(struct tn_rows *rows, uint32_t group, uint64_t session);
 void tn_memory_groups_member_drop(struct tn_memory *memory, uint64_t session); /* from all */
-void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t session, struct tn_session_facts *ret);
+void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t session,
+                            struct tn_session_facts *ret);
 uint32_t *tn_memory_groups_of(struct tn_rows *rows, uint64_t session, size_t *ret_n);
-struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n);
+struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                           size_t *ret_n);
 /* shards.c: shards and checkpoints */
 void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
 uint32_t tn_memory_shards_drop(struct tn_rows *rows, uint32_t group, uint32_t at_most);
 bool tn_memory_shards_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
-void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
-                   uint64_t epoch);
+void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard,
+                          const struct tn_shard_row *row, uint64_t epoch);
 uint32_t tn_memory_shards_moving(struct tn_rows *rows, uint32_t group);
-struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since, struct tn_arena *arena,
-                                  size_t *ret_n);
-void tn_memory_shards_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_arena *arena,
-                              struct tn_checkpoint *ret);
+struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
+                                         struct tn_arena *arena, size_t *ret_n);
+void tn_memory_shards_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard,
+                                     struct tn_arena *arena, struct tn_checkpoint *ret);
 void tn_memory_shards_checkpoint_put(struct tn_rows *rows, uint32_t group, uint32_t shard,
-                              const struct tn_checkpoint *checkpoint);
+                                     const struct tn_checkpoint *checkpoint);
 
 #endif

@@ -24,8 +24,8 @@ static enum tenure_status drain(struct tn_rows *rows, void *context)
     return TENURE_OK;
 }
 
-enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool wanted, int64_t limit_ms,
-                                      struct tenure_error *error)
+enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool wanted,
+                                      int64_t limit_ms, struct tenure_error *error)
 {
     struct draining draining = {node_id, wanted};
     return tn_rows_run((struct tn_rows *)store, TN_ROWS_WRITE, limit_ms, drain, &draining, error);
@@ -40,15 +40,17 @@ struct exchange {
     struct tn_arena *arena;
 };
 
-static enum tenure_status find_shard(struct tn_rows *rows, const struct exchange *exchange, struct tn_shard_row *ret)
+static enum tenure_status find_shard(struct tn_rows *rows, const struct exchange *exchange,
+                                     struct tn_shard_row *ret)
 {
     struct tn_group_row group;
     const enum tenure_status status = tn_rows_group_visible(rows, exchange->group, &group);
     if (status != TENURE_OK)
         return status;
-    if (exchange->item.shard >= group.shards || !rows->type->shard_get(rows, group.id, exchange->item.shard, ret))
-        return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u", exchange->item.shard,
-                            group.shards - 1);
+    if (exchange->item.shard >= group.shards ||
+        !rows->type->shard_get(rows, group.id, exchange->item.shard, ret))
+        return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u",
+                            exchange->item.shard, group.shards - 1);
     return TENURE_OK;
 }
 
@@ -85,8 +87,9 @@ static enum tenure_status put(struct tn_rows *rows, void *context)
     if (exchange->force)
         exchange->item.token = row.token;
     else if (exchange->item.token != row.token)
-        return tn_error_set(&rows->error, TENURE_STALE, "shard %u has token %llu, not %llu", exchange->item.shard,
-                            (unsigned long long)row.token, (unsigned long long)exchange->item.token);
+        return tn_error_set(&rows->error, TENURE_STALE, "shard %u has token %llu, not %llu",
+                            exchange->item.shard, (unsigned long long)row.token,
+                            (unsigned long long)exchange->item.token);
     const uint64_t wanted = exchange->item.checkpoint.seq;
     if (tn_rows_write_checkpoint(rows, exchange->group, &exchange->item, &rows->scratch) != TN_DONE)
         return tn_error_set(&rows->error, TENURE_REGRESSED, "sequence %llu is not above the stored %llu",
@@ -95,12 +98,13 @@ static enum tenure_status put(struct tn_rows *rows, void *context)
 }
 
 enum tenure_status tn_rows_checkpoint_set(struct tn_store *store, uint32_t group, const struct tn_item *item,
-                                          bool force, uint64_t *ret_seq, int64_t limit_ms, struct tenure_error *error)
+                                          bool force, uint64_t *ret_seq, int64_t limit_ms,
+                                          struct tenure_error *error)
 {
     struct exchange exchange = {.group = group, .item = *item, .force = force};
     if (item->checkpoint.size > TN_CHECKPOINT_MAX)
-        return tn_error_set(error, TENURE_TOO_BIG, "a checkpoint of %zu bytes: at most %d", item->checkpoint.size,
-                            TN_CHECKPOINT_MAX);
+        return tn_error_set(error, TENURE_TOO_BIG, "a checkpoint of %zu bytes: at most %d",
+                            item->checkpoint.size, TN_CHECKPOINT_MAX);
     const enum tenure_status status =
         tn_rows_run((struct tn_rows *)store, TN_ROWS_WRITE, limit_ms, put, &exchange, error);
     if (status == TENURE_OK)
@@ -124,8 +128,9 @@ static enum tenure_status read_events(struct tn_rows *rows, void *context)
     return TENURE_OK;
 }
 
-enum tenure_status tn_rows_events(struct tn_store *store, const struct tn_event_query *query, struct tn_arena *arena,
-                                  struct tn_event **ret, size_t *ret_n, int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_rows_events(struct tn_store *store, const struct tn_event_query *query,
+                                  struct tn_arena *arena, struct tn_event **ret, size_t *ret_n,
+                                  int64_t limit_ms, struct tenure_error *error)
 {
     struct timeline timeline = {.query = query, .arena = arena};
     const enum tenure_status status =
@@ -198,8 +203,9 @@ void tn_rows_renew_history(struct tn_rows *rows, uint32_t seen)
     const struct tn_group_row *groups = rows->type->groups(rows, &n);
     for (size_t i = 0; i < n; i++)
         renew_group(rows, groups[i]);
-    tn_rows_event(rows, &(struct tn_event_row){
-                           .group = "", .shard = -1, .token = tn_token_first(rows->history), .cause = "new history"});
+    tn_rows_event(
+        rows, &(struct tn_event_row){
+                  .group = "", .shard = -1, .token = tn_token_first(rows->history), .cause = "new history"});
 }
 
 static enum tenure_status renew(struct tn_rows *rows, void *context)
@@ -215,7 +221,8 @@ enum tenure_status tn_rows_new_history(struct tn_store *store, uint32_t seen, ui
 {
     uint32_t history = seen;
     if (seen >= TN_HISTORY_MAX)
-        return tn_error_set(error, TENURE_BAD_INPUT, "history %u: expected 0 to %d", seen, TN_HISTORY_MAX - 1);
+        return tn_error_set(error, TENURE_BAD_INPUT, "history %u: expected 0 to %d", seen,
+                            TN_HISTORY_MAX - 1);
     const enum tenure_status status =
         tn_rows_run((struct tn_rows *)store, TN_ROWS_WRITE, limit_ms, renew, &history, error);
     if (status == TENURE_OK)

@@ -64,8 +64,8 @@ static enum tenure_status delete_step(struct tn_rows *rows, void *context)
     size_t n_members = 0;
     rows->type->members(rows, row.id, &rows->scratch, &n_members);
     if (n_members)
-        return tn_error_set(&rows->error, TENURE_CONFLICT, "group %.128s has %zu live nodes; stop them first", name,
-                            n_members);
+        return tn_error_set(&rows->error, TENURE_CONFLICT, "group %.128s has %zu live nodes; stop them first",
+                            name, n_members);
     unname(rows, &row);
     return TENURE_OK;
 }
@@ -79,7 +79,8 @@ enum tenure_status tn_rows_group_delete(struct tn_store *store, const char *name
     if (bad != TENURE_OK)
         return bad;
     strcpy(own_name, name);
-    const enum tenure_status status = tn_rows_run(rows, TN_ROWS_WRITE, limit_ms, delete_step, own_name, error);
+    const enum tenure_status status =
+        tn_rows_run(rows, TN_ROWS_WRITE, limit_ms, delete_step, own_name, error);
     if (status == TENURE_OK)
         sweep(rows, limit_ms);
     return status;
@@ -97,7 +98,8 @@ struct creation {
 static void number(struct tn_text *text, const char *what, int64_t stored, int64_t given)
 {
     if (stored != given)
-        tn_text_print(text, "%s%s is %" PRId64 ", not %" PRId64, text->length ? "; " : "", what, stored, given);
+        tn_text_print(text, "%s%s is %" PRId64 ", not %" PRId64, text->length ? "; " : "", what, stored,
+                      given);
 }
 
 static void word(struct tn_text *text, const char *what, const char *stored, const char *given)
@@ -112,14 +114,16 @@ static const char *hash_name(enum tn_hash_algo algo)
     return name ? name : "unknown";
 }
 
-static void fixed_differences(struct tn_text *text, const struct tn_settings *stored, const struct tn_settings *given)
+static void fixed_differences(struct tn_text *text, const struct tn_settings *stored,
+                              const struct tn_settings *given)
 {
     number(text, "shards", stored->shards, given->shards);
     word(text, "hash", hash_name(stored->algo), hash_name(given->algo));
     number(text, "seed", (int64_t)stored->seed, (int64_t)given->seed);
 }
 
-static void differences(struct tn_text *text, const struct tn_settings *stored, const struct tn_settings *given)
+static void differences(struct tn_text *text, const struct tn_settings *stored,
+                        const struct tn_settings *given)
 {
     fixed_differences(text, stored, given);
     word(text, "strategy", stored->strategy, given->strategy);
@@ -129,20 +133,20 @@ static void differences(struct tn_text *text, const struct tn_settings *stored, 
         number(text, table[i].name, tn_setting_get(stored, &table[i]), tn_setting_get(given, &table[i]));
 }
 
-static enum tenure_status compare(struct tn_rows *rows, const struct tn_group_row *row, const struct creation *creation,
-                                  const struct tn_settings *stored)
+static enum tenure_status compare(struct tn_rows *rows, const struct tn_group_row *row,
+                                  const struct creation *creation, const struct tn_settings *stored)
 {
     enum tenure_status status = TENURE_OK;
     struct tn_text text;
     tn_text_init(&text);
     differences(&text, stored, creation->settings);
     if (text.length)
-        status = tn_error_set(&rows->error, TENURE_EXISTS, "group %.128s exists with other settings: %s", row->name,
-                              text.bytes);
+        status = tn_error_set(&rows->error, TENURE_EXISTS, "group %.128s exists with other settings: %s",
+                              row->name, text.bytes);
     else if (row->fingerprint != creation->fingerprint)
-        status = tn_error_set(&rows->error, TENURE_FINGERPRINT,
-                              "group %.128s exists, and this program hashes keys differently from its creator",
-                              row->name);
+        status = tn_error_set(
+            &rows->error, TENURE_FINGERPRINT,
+            "group %.128s exists, and this program hashes keys differently from its creator", row->name);
     tn_text_done(&text);
     return status;
 }
@@ -185,8 +189,9 @@ static enum tenure_status create_step(struct tn_rows *rows, void *context)
     return add_rows(rows, &row, creation);
 }
 
-enum tenure_status tn_rows_group_create(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                        uint64_t fingerprint, int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_rows_group_create(struct tn_store *store, const char *name,
+                                        const struct tn_settings *settings, uint64_t fingerprint,
+                                        int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_rows *rows = (struct tn_rows *)store;
     struct creation creation = {.name = name, .settings = settings, .fingerprint = fingerprint};
@@ -228,8 +233,9 @@ static enum tenure_status list(struct tn_rows *rows, void *context)
     return TENURE_OK;
 }
 
-enum tenure_status tn_rows_group_list(struct tn_store *store, struct tn_arena *arena, struct tn_group_info **ret,
-                                      size_t *ret_n, int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_rows_group_list(struct tn_store *store, struct tn_arena *arena,
+                                      struct tn_group_info **ret, size_t *ret_n, int64_t limit_ms,
+                                      struct tenure_error *error)
 {
     struct listing listing = {.arena = arena};
     const enum tenure_status status =
@@ -256,9 +262,10 @@ static enum tenure_status set(struct tn_rows *rows, void *context)
     tn_text_init(&text);
     fixed_differences(&text, &stored, change->settings);
     if (text.length)
-        status = tn_error_set(&rows->error, TENURE_BAD_INPUT,
-                              "group %.128s: %s; hash and seed are for ever, shards change only by: tenure group reshard",
-                              change->name, text.bytes);
+        status = tn_error_set(
+            &rows->error, TENURE_BAD_INPUT,
+            "group %.128s: %s; hash and seed are for ever, shards change only by: tenure group reshard",
+            change->name, text.bytes);
     tn_text_done(&text);
     if (status != TENURE_OK)
         return status;
@@ -268,8 +275,9 @@ static enum tenure_status set(struct tn_rows *rows, void *context)
     return TENURE_OK;
 }
 
-enum tenure_status tn_rows_group_set(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                     int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_rows_group_set(struct tn_store *store, const char *name,
+                                     const struct tn_settings *settings, int64_t limit_ms,
+                                     struct tenure_error *error)
 {
     struct creation change = {.name = name, .settings = settings};
     enum tenure_status status = tn_name_check("group", name, error);

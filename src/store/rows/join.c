@@ -21,7 +21,8 @@ static enum tenure_status check_request(struct tn_rows *rows, const struct tn_op
     if (!join->n_groups)
         return tn_error_set(&rows->error, TENURE_BAD_INPUT, "a join names at least one group");
     if (strlen(join->address) > most_text_bytes || strlen(join->labels) > most_text_bytes)
-        return tn_error_set(&rows->error, TENURE_TOO_BIG, "address and labels are limited to %d bytes", most_text_bytes);
+        return tn_error_set(&rows->error, TENURE_TOO_BIG, "address and labels are limited to %d bytes",
+                            most_text_bytes);
     return TENURE_OK;
 }
 
@@ -34,14 +35,16 @@ static enum tenure_status find_groups(struct tn_rows *rows, struct tn_op_join *j
         join->missing_group = (uint32_t)i;
         if (!rows->type->group_find(rows, wanted->name, &row) || !tn_rows_group_is_visible(&row))
             return tn_error_set(&rows->error, TENURE_NOT_FOUND,
-                                "there is no group %.128s; create it with: tenure group create", wanted->name);
+                                "there is no group %.128s; create it with: tenure group create",
+                                wanted->name);
         rows->type->settings_get(rows, row.id, &wanted->settings);
         struct tenure_error why;
         /* One group with a broken record must not hurt the others, nor be served with invented settings. */
         if (rows->failed == TENURE_OK && tn_settings_check(&wanted->settings, &why) != TENURE_OK)
-            return tn_error_set(&rows->error, TENURE_CORRUPT,
-                                "group %.128s has invalid settings (%.200s); repair them with: tenure group set",
-                                wanted->name, why.text);
+            return tn_error_set(
+                &rows->error, TENURE_CORRUPT,
+                "group %.128s has invalid settings (%.200s); repair them with: tenure group set",
+                wanted->name, why.text);
         wanted->group = row.id;
         wanted->fingerprint = row.fingerprint;
         if (wanted->settings.lease_ms < join->lease_ms)
@@ -74,16 +77,19 @@ static void enter_all(struct tn_rows *rows, const struct tn_op_join *join)
         enter(rows, join->groups[i].group, join->session);
 }
 
-/* The same nonce again: the reply was lost, or the session wants more groups. Its time is not touched: only TICK renews. */
+/* The same nonce again: the reply was lost, or the session wants more groups. Its time is not touched: only
+ * TICK renews. */
 static enum tenure_status join_again(struct tn_rows *rows, struct tn_op_join *join, uint64_t session)
 {
     struct tn_session_record record;
     if (!rows->type->session_get(rows, session, &record))
         return rows->failed;
     if (record.lease.state == TN_SESSION_DEAD)
-        return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s", record.end_reason);
+        return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s",
+                            record.end_reason);
     if (strcmp(record.node_id, join->node_id) != 0)
-        return tn_error_set(&rows->error, TENURE_BAD_INPUT, "this nonce belongs to node %.128s", record.node_id);
+        return tn_error_set(&rows->error, TENURE_BAD_INPUT, "this nonce belongs to node %.128s",
+                            record.node_id);
     join->session = session;
     join->node = record.node;
     join->lease_until_ms = record.lease.lease_until_ms;
@@ -111,9 +117,10 @@ static enum tenure_status look_at_rival(struct joining *joining)
     join->rival = joining->rival;
     join->rival_until_ms = rival.lease.lease_until_ms;
     join->rival_address = tn_arena_text(joining->op->arena, rival.address);
-    return tn_error_set(&rows->error, TENURE_ID_IN_USE,
-                        "node %.128s is in use by a live session (%.128s); choose another id, or --replace it",
-                        join->node_id, rival.address[0] ? rival.address : "no address");
+    return tn_error_set(
+        &rows->error, TENURE_ID_IN_USE,
+        "node %.128s is in use by a live session (%.128s); choose another id, or --replace it", join->node_id,
+        rival.address[0] ? rival.address : "no address");
 }
 
 static void begin_session(struct joining *joining)
@@ -143,11 +150,9 @@ static void begin_session(struct joining *joining)
     join->node = joining->node;
     join->lease_until_ms = record.lease.lease_until_ms;
     enter_all(rows, join);
-    tn_rows_event(rows, &(struct tn_event_row){.group = "",
-                                              .shard = -1,
-                                              .node = join->node,
-                                              .session = join->session,
-                                              .cause = "joined"});
+    tn_rows_event(
+        rows, &(struct tn_event_row){
+                  .group = "", .shard = -1, .node = join->node, .session = join->session, .cause = "joined"});
 }
 
 enum tenure_status tn_rows_join(struct tn_rows *rows, struct tn_op *op)

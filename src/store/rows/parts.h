@@ -1,5 +1,5 @@
-/* Between this folder's own files: each kind of operation, inside a transaction. A status other than OK means refused:
- * nothing was written. */
+/* Between this folder's own files: each kind of operation, inside a transaction. A status other than OK means
+ * refused: nothing was written. */
 #ifndef TN_STORE_ROWS_PARTS_H
 #define TN_STORE_ROWS_PARTS_H
 
@@ -31,9 +31,10 @@ void tn_rows_suspects(struct tn_rows *rows, struct tn_op *op, const struct tn_ro
 /* shard.c */
 enum tenure_status tn_rows_verb(struct tn_rows *rows, struct tn_op *op);
 enum tenure_status tn_rows_save(struct tn_rows *rows, struct tn_op *op);
-/* Writes the item's checkpoint over the stored one if tn_rule_save lets it; the item then has it as stored. */
+/* Writes the item's checkpoint over the stored one if tn_rule_save lets it; the item then has it as stored.
+ */
 enum tn_outcome tn_rows_write_checkpoint(struct tn_rows *rows, uint32_t group, struct tn_item *item,
-                                          struct tn_arena *arena);
+                                         struct tn_arena *arena);
 /* plan.c */
 enum tenure_status tn_rows_plan(struct tn_rows *rows, struct tn_op *op);
 

@@ -2,15 +2,16 @@
 
 #include <inttypes.h>
 
-static enum tenure_status check(struct tn_rows *rows, const struct tn_op *op, const struct tn_group_row *group)
+static enum tenure_status check(struct tn_rows *rows, const struct tn_op *op,
+                                const struct tn_group_row *group)
 {
     if (op->n_items > TN_PLAN_BATCH_MAX)
-        return tn_error_set(&rows->error, TENURE_TOO_BIG, "%zu items in one plan request: at most %d", op->n_items,
-                            TN_PLAN_BATCH_MAX);
+        return tn_error_set(&rows->error, TENURE_TOO_BIG, "%zu items in one plan request: at most %d",
+                            op->n_items, TN_PLAN_BATCH_MAX);
     for (size_t i = 0; i < op->n_items; i++)
         if (op->items[i].shard >= group->shards)
-            return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u", op->items[i].shard,
-                                group->shards - 1);
+            return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u",
+                                op->items[i].shard, group->shards - 1);
     if (group->plan_epoch == op->plan.plan_epoch)
         return TENURE_OK;
     return tn_error_set(&rows->error, TENURE_CONFLICT, "the plan is at epoch %" PRIu64 ", not %" PRIu64,
@@ -31,8 +32,8 @@ static void want(struct tn_rows *rows, const struct tn_group_row *group, struct 
 
 static void say_planned(struct tn_rows *rows, const struct tn_group_row *group, int64_t shard, uint32_t node)
 {
-    tn_rows_event(rows,
-                 &(struct tn_event_row){.group = group->name, .shard = shard, .node = node, .cause = "planned"});
+    tn_rows_event(
+        rows, &(struct tn_event_row){.group = group->name, .shard = shard, .node = node, .cause = "planned"});
 }
 
 enum tenure_status tn_rows_plan(struct tn_rows *rows, struct tn_op *op)

@@ -1,13 +1,15 @@
 /* The protocol over rows: what a backend supplies to get every operation of the store carried out.
  *
- * A backend that can lock, read and write single rows fills a tn_rows_type and puts struct tn_rows first in its own
- * struct; all of exec and the operators' verbs then come from this folder, which asks core/lease/rule.h for each decision.
- * So the memory store (the simulator's) and SQLite cannot differ in what they decide. (A database server decides in
- * its own functions and is held to the same answers by the conformance suite.)
+ * A backend that can lock, read and write single rows fills a tn_rows_type and puts struct tn_rows first in
+ * its own struct; all of exec and the operators' verbs then come from this folder, which asks
+ * core/lease/rule.h for each decision. So the memory store (the simulator's) and SQLite cannot differ in what
+ * they decide. (A database server decides in its own functions and is held to the same answers by the
+ * conformance suite.)
  *
- * Failures are sticky: a row function that fails calls tn_rows_fail and says "nothing there"; until the transaction
- * ends all others then do nothing. Nobody checks in between: the end of the transaction rolls back and reports the first failure.
- * An operation decides before it writes: what is refused has written nothing, so a backend need not undo for that.
+ * Failures are sticky: a row function that fails calls tn_rows_fail and says "nothing there"; until the
+ * transaction ends all others then do nothing. Nobody checks in between: the end of the transaction rolls
+ * back and reports the first failure. An operation decides before it writes: what is refused has written
+ * nothing, so a backend need not undo for that.
  *
  * Confined like the store handle. Texts that row functions return live in tn_rows.scratch. */
 #ifndef TN_STORE_ROWS_ROWS_H
@@ -60,13 +62,15 @@ struct tn_rows;
 
 struct tn_rows_type {
     /* ---- transactions ---- */
-    /* The moment (backend's own clock) at which patience of limit_ms ends, and a short wait: false once it has come. */
+    /* The moment (backend's own clock) at which patience of limit_ms ends, and a short wait: false once it
+     * has come. */
     int64_t (*deadline)(struct tn_rows *rows, int64_t limit_ms);
     bool (*wait)(struct tn_rows *rows, int64_t deadline);
-    /* Locks (WRITE: against all writers; READ: a snapshot), then reads the clocks and the history into `rows`. BUSY past the
-     * deadline. On failure no transaction is open and rows->error says why. */
+    /* Locks (WRITE: against all writers; READ: a snapshot), then reads the clocks and the history into
+     * `rows`. BUSY past the deadline. On failure no transaction is open and rows->error says why. */
     enum tenure_status (*begin)(struct tn_rows *rows, enum tn_rows_mode mode, int64_t deadline);
-    /* WRITE: durable when OK. Class RETRY or WORLD: nothing happened. MAYBE. The transaction is over in any case. */
+    /* WRITE: durable when OK. Class RETRY or WORLD: nothing happened. MAYBE. The transaction is over in any
+     * case. */
     enum tenure_status (*commit)(struct tn_rows *rows);
     void (*rollback)(struct tn_rows *rows);
     void (*history_put)(struct tn_rows *rows, uint32_t history);
@@ -85,7 +89,8 @@ struct tn_rows_type {
     uint64_t (*session_of_node)(struct tn_rows *rows, uint32_t node);         /* not dead; 0 none */
     /* The largest number ever given out. */
     uint64_t (*session_highest)(struct tn_rows *rows);
-    /* Takes presence, if the backend knows presence; record->id and ->presence are ignored. The new number. */
+    /* Takes presence, if the backend knows presence; record->id and ->presence are ignored. The new number.
+     */
     uint64_t (*session_add)(struct tn_rows *rows, const struct tn_session_record *record);
     void (*session_put)(struct tn_rows *rows, uint64_t session, const struct tn_session_row *lease);
     void (*session_moved)(struct tn_rows *rows, uint64_t session); /* version + 1 */
@@ -101,7 +106,8 @@ struct tn_rows_type {
     bool (*group_get)(struct tn_rows *rows, uint32_t group, struct tn_group_row *ret);
     bool (*group_find)(struct tn_rows *rows, const char *name, struct tn_group_row *ret);
     struct tn_group_row *(*groups)(struct tn_rows *rows, size_t *ret_n); /* all, by number; in scratch */
-    uint32_t (*group_add)(struct tn_rows *rows, const struct tn_group_row *row, const struct tn_settings *settings);
+    uint32_t (*group_add)(struct tn_rows *rows, const struct tn_group_row *row,
+                          const struct tn_settings *settings);
     void (*group_put)(struct tn_rows *rows, const struct tn_group_row *row); /* all but id, shards */
     void (*group_drop)(struct tn_rows *rows, uint32_t group);                /* once it has no shard rows */
     void (*settings_get)(struct tn_rows *rows, uint32_t group, struct tn_settings *ret);
@@ -117,24 +123,27 @@ struct tn_rows_type {
 
     /* ---- shards ---- */
     void (*shards_add)(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
-    uint32_t (*shards_drop)(struct tn_rows *rows, uint32_t group, uint32_t at_most); /* how many went; checkpoints too */
+    uint32_t (*shards_drop)(struct tn_rows *rows, uint32_t group,
+                            uint32_t at_most); /* how many went; checkpoints too */
     bool (*shard_get)(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
     void (*shard_put)(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                       uint64_t epoch);
-    uint32_t (*shards_moving)(struct tn_rows *rows, uint32_t group); /* those that tn_rule_in_handoff says yes to */
+    uint32_t (*shards_moving)(struct tn_rows *rows,
+                              uint32_t group); /* those that tn_rule_in_handoff says yes to */
     /* With an epoch above `since`, ascending by shard. */
-    struct tn_change *(*shards_since)(struct tn_rows *rows, uint32_t group, uint64_t since, struct tn_arena *arena,
-                                      size_t *ret_n);
+    struct tn_change *(*shards_since)(struct tn_rows *rows, uint32_t group, uint64_t since,
+                                      struct tn_arena *arena, size_t *ret_n);
     void (*checkpoint_get)(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_arena *arena,
                            struct tn_checkpoint *ret);
-    void (*checkpoint_put)(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_checkpoint *checkpoint);
+    void (*checkpoint_put)(struct tn_rows *rows, uint32_t group, uint32_t shard,
+                           const struct tn_checkpoint *checkpoint);
 
     /* ---- the timeline ---- */
     void (*event_add)(struct tn_rows *rows, const struct tn_event_row *event);
     /* Removes at most TN_EVENTS_STEP of the oldest above the bound. */
     void (*events_prune)(struct tn_rows *rows);
-    struct tn_event *(*events)(struct tn_rows *rows, const struct tn_event_query *query, struct tn_arena *arena,
-                               size_t *ret_n); /* newest so many, oldest first */
+    struct tn_event *(*events)(struct tn_rows *rows, const struct tn_event_query *query,
+                               struct tn_arena *arena, size_t *ret_n); /* newest so many, oldest first */
 
     /* Fills what the backend knows: texts, schema, events, stale_rejected. */
     void (*info)(struct tn_rows *rows, struct tn_arena *arena, struct tn_store_info *ret);
@@ -143,12 +152,12 @@ struct tn_rows_type {
 struct tn_rows {
     struct tn_store store; /* first: a tn_store pointer is a tn_rows pointer */
     const struct tn_rows_type *type;
-    struct tn_arena scratch;    /* emptied when a transaction begins */
-    int64_t now_ms, unix_ms;    /* of the transaction under way */
+    struct tn_arena scratch; /* emptied when a transaction begins */
+    int64_t now_ms, unix_ms; /* of the transaction under way */
     uint32_t history;
-    bool evented;               /* it added to the timeline */
-    enum tenure_status failed;  /* first failure in it; OK none */
-    struct tenure_error error;  /* of that, or of a refusal */
+    bool evented;              /* it added to the timeline */
+    enum tenure_status failed; /* first failure in it; OK none */
+    struct tenure_error error; /* of that, or of a refusal */
 };
 
 void tn_rows_init(struct tn_rows *rows, const struct tn_store_type *store, const struct tn_rows_type *type);
@@ -157,45 +166,51 @@ void tn_rows_done(struct tn_rows *rows);
 void tn_rows_fail(struct tn_rows *rows, enum tenure_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* One transaction: begin, `work`, commit; what `work` refuses (any status but OK) is rolled back. A read that finds the store locked is
- * done again until limit_ms have passed. */
+/* One transaction: begin, `work`, commit; what `work` refuses (any status but OK) is rolled back. A read that
+ * finds the store locked is done again until limit_ms have passed. */
 typedef enum tenure_status tn_rows_work(struct tn_rows *rows, void *context);
-enum tenure_status tn_rows_run(struct tn_rows *rows, enum tn_rows_mode mode, int64_t limit_ms, tn_rows_work *work,
-                               void *context, struct tenure_error *error);
+enum tenure_status tn_rows_run(struct tn_rows *rows, enum tn_rows_mode mode, int64_t limit_ms,
+                               tn_rows_work *work, void *context, struct tenure_error *error);
 
-/* Inside a transaction: ends every session, raises every token into a new history. For new_history, and for a backend that finds
- * at opening that its store comes from elsewhere. */
+/* Inside a transaction: ends every session, raises every token into a new history. For new_history, and for a
+ * backend that finds at opening that its store comes from elsewhere. */
 void tn_rows_renew_history(struct tn_rows *rows, uint32_t seen);
 /* Inside a transaction: ends a session, with its groups told. */
 void tn_rows_end_session(struct tn_rows *rows, uint64_t session, const char *reason);
 
 /* For a backend's struct tn_store_type; meanings in store/store.h. */
 void tn_rows_exec(struct tn_store *store, struct tn_op *op);
-#define TN_ROWS_STORE_TYPE                                                                                        \
-    .exec = tn_rows_exec, .group_create = tn_rows_group_create, .group_list = tn_rows_group_list,                 \
-    .group_set = tn_rows_group_set, .group_delete = tn_rows_group_delete, .node_drain = tn_rows_node_drain,       \
-    .move = tn_rows_move, .checkpoint_get = tn_rows_checkpoint_get, .checkpoint_set = tn_rows_checkpoint_set,     \
-    .events = tn_rows_events, .info = tn_rows_info, .new_history = tn_rows_new_history
+#define TN_ROWS_STORE_TYPE                                                                                   \
+    .exec = tn_rows_exec, .group_create = tn_rows_group_create, .group_list = tn_rows_group_list,            \
+    .group_set = tn_rows_group_set, .group_delete = tn_rows_group_delete, .node_drain = tn_rows_node_drain,  \
+    .move = tn_rows_move, .checkpoint_get = tn_rows_checkpoint_get,                                          \
+    .checkpoint_set = tn_rows_checkpoint_set, .events = tn_rows_events, .info = tn_rows_info,                \
+    .new_history = tn_rows_new_history
 
-enum tenure_status tn_rows_group_create(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                        uint64_t fingerprint, int64_t limit_ms, struct tenure_error *error);
-enum tenure_status tn_rows_group_list(struct tn_store *store, struct tn_arena *arena, struct tn_group_info **ret,
-                                      size_t *ret_n, int64_t limit_ms, struct tenure_error *error);
-enum tenure_status tn_rows_group_set(struct tn_store *store, const char *name, const struct tn_settings *settings,
-                                     int64_t limit_ms, struct tenure_error *error);
+enum tenure_status tn_rows_group_create(struct tn_store *store, const char *name,
+                                        const struct tn_settings *settings, uint64_t fingerprint,
+                                        int64_t limit_ms, struct tenure_error *error);
+enum tenure_status tn_rows_group_list(struct tn_store *store, struct tn_arena *arena,
+                                      struct tn_group_info **ret, size_t *ret_n, int64_t limit_ms,
+                                      struct tenure_error *error);
+enum tenure_status tn_rows_group_set(struct tn_store *store, const char *name,
+                                     const struct tn_settings *settings, int64_t limit_ms,
+                                     struct tenure_error *error);
 enum tenure_status tn_rows_group_delete(struct tn_store *store, const char *name, int64_t limit_ms,
                                         struct tenure_error *error);
-enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool drain, int64_t limit_ms,
-                                      struct tenure_error *error);
+enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool drain,
+                                      int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_move(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,
                                 int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_checkpoint_get(struct tn_store *store, uint32_t group, uint32_t shard,
                                           struct tn_arena *arena, struct tn_checkpoint *ret, int64_t limit_ms,
                                           struct tenure_error *error);
 enum tenure_status tn_rows_checkpoint_set(struct tn_store *store, uint32_t group, const struct tn_item *item,
-                                          bool force, uint64_t *ret_seq, int64_t limit_ms, struct tenure_error *error);
-enum tenure_status tn_rows_events(struct tn_store *store, const struct tn_event_query *query, struct tn_arena *arena,
-                                  struct tn_event **ret, size_t *ret_n, int64_t limit_ms, struct tenure_error *error);
+                                          bool force, uint64_t *ret_seq, int64_t limit_ms,
+                                          struct tenure_error *error);
+enum tenure_status tn_rows_events(struct tn_store *store, const struct tn_event_query *query,
+                                  struct tn_arena *arena, struct tn_event **ret, size_t *ret_n,
+                                  int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_info(struct tn_store *store, struct tn_arena *arena, struct tn_store_info *ret,
                                 int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_new_history(struct tn_store *store, uint32_t seen, uint32_t *ret_history,

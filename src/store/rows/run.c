@@ -37,8 +37,8 @@ static enum tenure_status finish(struct tn_rows *rows, enum tenure_status status
     return status;
 }
 
-enum tenure_status tn_rows_run(struct tn_rows *rows, enum tn_rows_mode mode, int64_t limit_ms, tn_rows_work *work,
-                               void *context, struct tenure_error *error)
+enum tenure_status tn_rows_run(struct tn_rows *rows, enum tn_rows_mode mode, int64_t limit_ms,
+                               tn_rows_work *work, void *context, struct tenure_error *error)
 {
     const int64_t deadline = rows->type->deadline(rows, limit_ms);
     enum tenure_status status;

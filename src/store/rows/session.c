@@ -25,8 +25,9 @@ void tn_rows_end_session(struct tn_rows *rows, uint64_t session, const char *rea
         return;
     tn_rows_touch_groups(rows, session);
     rows->type->session_end(rows, session, reason);
-    tn_rows_event(rows, &(struct tn_event_row){
-                           .group = "", .shard = -1, .node = record.node, .session = session, .cause = reason});
+    tn_rows_event(rows,
+                  &(struct tn_event_row){
+                      .group = "", .shard = -1, .node = record.node, .session = session, .cause = reason});
 }
 
 /* ---- TICK and SYNC ---- */
@@ -60,8 +61,8 @@ static const char *end_reason(struct tn_rows *rows, uint64_t session)
 }
 
 /* The lists in `view` stay as they were read, but for the own lease: what this renewal changed is put in. */
-static void renew(struct tn_rows *rows, const struct tn_op *op, struct tn_rows_view *view, struct tn_live_session *own,
-                  const struct tn_session_row *lease)
+static void renew(struct tn_rows *rows, const struct tn_op *op, struct tn_rows_view *view,
+                  struct tn_live_session *own, const struct tn_session_row *lease)
 {
     const bool leaves = own->lease.state != lease->state;
     own->lease = *lease;
@@ -143,6 +144,7 @@ enum tenure_status tn_rows_leave(struct tn_rows *rows, struct tn_op *op)
     if (record.lease.state != TN_SESSION_DEAD)
         tn_rows_end_session(rows, op->session, "left");
     else if (strcmp(record.end_reason, "left") != 0) /* a repeated LEAVE found what it wanted */
-        return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s", record.end_reason);
+        return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s",
+                            record.end_reason);
     return TENURE_OK;
 }

@@ -21,8 +21,8 @@ static enum tenure_status check_items(struct tn_rows *rows, const struct tn_op *
                             TN_BATCH_MAX);
     for (size_t i = 0; i < op->n_items; i++) {
         if (op->items[i].shard >= shards)
-            return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u", op->items[i].shard,
-                                shards - 1);
+            return tn_error_set(&rows->error, TENURE_BAD_INPUT, "shard %u: expected 0 to %u",
+                                op->items[i].shard, shards - 1);
         if (op->kind == TN_OP_SAVE && op->items[i].checkpoint.size > TN_CHECKPOINT_MAX)
             return tn_error_set(&rows->error, TENURE_TOO_BIG, "a checkpoint of %zu bytes: at most %d",
                                 op->items[i].checkpoint.size, TN_CHECKPOINT_MAX);
@@ -39,7 +39,8 @@ static enum tenure_status open_batch(struct batch *batch, struct tn_rows *rows, 
     if (status != TENURE_OK)
         return status;
     rows->type->settings_get(rows, op->group, &batch->settings);
-    batch->world = (struct tn_rule_world){.now_ms = rows->now_ms, .settings = &batch->settings, .me = op->session};
+    batch->world =
+        (struct tn_rule_world){.now_ms = rows->now_ms, .settings = &batch->settings, .me = op->session};
     rows->type->facts(rows, op->group, op->session, &batch->world.requester);
     if (op->kind == TN_OP_PREPARE)
         batch->world.in_handoff = rows->type->shards_moving(rows, op->group);
@@ -63,11 +64,11 @@ static void record(struct batch *batch, const struct tn_item *item, const struct
     struct tn_session_facts owner = {0};
     rows->type->facts(rows, batch->op->group, item->row.session, &owner);
     tn_rows_event(rows, &(struct tn_event_row){.group = batch->group.name,
-                                              .shard = item->shard,
-                                              .node = owner.node,
-                                              .session = item->row.session,
-                                              .token = item->row.token,
-                                              .cause = cause});
+                                               .shard = item->shard,
+                                               .node = owner.node,
+                                               .session = item->row.session,
+                                               .token = item->row.token,
+                                               .cause = cause});
 }
 
 /* Decides one item; false when its row is not there. */
@@ -80,7 +81,8 @@ static void decide(struct batch *batch, struct tn_item *item)
     if (!rows->type->shard_get(rows, op->group, item->shard, &before))
         return;
     rows->type->facts(rows, op->group, before.session, &batch->world.owner);
-    rows->type->facts(rows, op->group, op->kind == TN_OP_PREPARE ? item->peer : before.target, &batch->world.target);
+    rows->type->facts(rows, op->group, op->kind == TN_OP_PREPARE ? item->peer : before.target,
+                      &batch->world.target);
     item->row = before;
     item->outcome = tn_rule_shard(op->kind, &batch->world, item, &item->row);
     if (!tn_rule_same(&before, &item->row))
@@ -103,14 +105,15 @@ enum tenure_status tn_rows_verb(struct tn_rows *rows, struct tn_op *op)
     for (size_t i = 0; i < op->n_items; i++) {
         decide(&batch, &op->items[i]);
         if (loads && op->items[i].outcome == TN_DONE)
-            rows->type->checkpoint_get(rows, op->group, op->items[i].shard, op->arena, &op->items[i].checkpoint);
+            rows->type->checkpoint_get(rows, op->group, op->items[i].shard, op->arena,
+                                       &op->items[i].checkpoint);
     }
     close_batch(&batch);
     return TENURE_OK;
 }
 
 enum tn_outcome tn_rows_write_checkpoint(struct tn_rows *rows, uint32_t group, struct tn_item *item,
-                                          struct tn_arena *arena)
+                                         struct tn_arena *arena)
 {
     struct tn_checkpoint stored;
     uint64_t seq = 0;

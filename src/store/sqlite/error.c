@@ -3,13 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the operating system said last, where SQLite only knows "I/O error". */
 static bool no_room(int number)
 {
     return number == ENOSPC || number == EDQUOT || number == EFBIG;
 }
 
-enum tenure_status tn_sqlite_status(sqlite3 *db, int code)
+enum tenure_status tn_sqlite_status(int code, int number)
 {
     switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -17,15 +16,16 @@ enum tenure_status tn_sqlite_status(sqlite3 *db, int code)
     case SQLITE_PROTOCOL:
     case SQLITE_INTERRUPT: return TENURE_BUSY;
     case SQLITE_FULL: return TENURE_STORE_FULL;
-    case SQLITE_IOERR: return db && no_room(sqlite3_system_errno(db)) ? TENURE_STORE_FULL : TENURE_IO;
-    case SQLITE_CANTOPEN: return db && no_room(sqlite3_system_errno(db)) ? TENURE_STORE_FULL : TENURE_UNREACHABLE;
+    case SQLITE_IOERR: return no_room(number) ? TENURE_STORE_FULL : TENURE_IO;
+    case SQLITE_CANTOPEN: return no_room(number) ? TENURE_STORE_FULL : TENURE_UNREACHABLE;
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH: return TENURE_IO;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return TENURE_CORRUPT;
     case SQLITE_ERROR:
-    case SQLITE_SCHEMA: return TENURE_CORRUPT; /* our statements fit our schema: the tables are not as we made them */
+    case SQLITE_SCHEMA:
+        return TENURE_CORRUPT; /* our statements fit our schema: the tables are not as we made them */
     case SQLITE_NOMEM: return TENURE_NO_MEMORY;
     default: return TENURE_BUG;
     }
@@ -33,8 +33,8 @@ enum tenure_status tn_sqlite_status(sqlite3 *db, int code)
 
 static enum tenure_status describe(const struct tn_sqlite *sqlite, int code, struct tenure_error *error)
 {
-    const enum tenure_status status = tn_sqlite_status(sqlite->db, code);
-    const int number = sqlite->db ? sqlite3_system_errno(sqlite->db) : 0;
+    const int number = errno; /* SQLite's own record of it misses what happens in a COMMIT */
+    const enum tenure_status status = tn_sqlite_status(code, number);
     const bool os = ((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) && number;
     return tn_error_set(error, status, "%.300s: %s%s%s", sqlite->path,
                         sqlite->db ? sqlite3_errmsg(sqlite->db) : sqlite3_errstr(code), os ? ": " : "",

@@ -3,8 +3,8 @@
 void tn_sqlite_event_add(struct tn_rows *rows, const struct tn_event_row *event)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    sqlite3_stmt *add = TN_SQL(sqlite, EVENT_ADD, rows->unix_ms, 0, event->shard, event->node, (int64_t)event->session,
-                               (int64_t)event->token);
+    sqlite3_stmt *add = TN_SQL(sqlite, EVENT_ADD, rows->unix_ms, 0, event->shard, event->node,
+                               (int64_t)event->session, (int64_t)event->token);
     tn_sql_text(add, 2, event->group);
     tn_sql_text(add, 7, event->cause);
     tn_sql_run(sqlite, add);
@@ -29,8 +29,8 @@ static struct tn_event event_of(sqlite3_stmt *row, struct tn_arena *arena)
                              .cause = tn_sql_column(row, 7, arena)};
 }
 
-struct tn_event *tn_sqlite_events(struct tn_rows *rows, const struct tn_event_query *query, struct tn_arena *arena,
-                                  size_t *ret_n)
+struct tn_event *tn_sqlite_events(struct tn_rows *rows, const struct tn_event_query *query,
+                                  struct tn_arena *arena, size_t *ret_n)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     const size_t limit = query->limit && query->limit < TN_EVENTS_KEPT ? query->limit

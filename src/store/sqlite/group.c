@@ -59,12 +59,14 @@ struct tn_group_row *tn_sqlite_groups(struct tn_rows *rows, size_t *ret_n)
     return all;
 }
 
-uint32_t tn_sqlite_group_add(struct tn_rows *rows, const struct tn_group_row *row, const struct tn_settings *settings)
+uint32_t tn_sqlite_group_add(struct tn_rows *rows, const struct tn_group_row *row,
+                             const struct tn_settings *settings)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    sqlite3_stmt *add = TN_SQL(sqlite, GROUP_ADD, 0, row->made, row->shards, (int64_t)row->epoch,
-                               (int64_t)row->members_epoch, (int64_t)row->settings_epoch, (int64_t)row->plan_epoch,
-                               (int64_t)row->plan_fingerprint, row->planner_version, (int64_t)row->fingerprint);
+    sqlite3_stmt *add =
+        TN_SQL(sqlite, GROUP_ADD, 0, row->made, row->shards, (int64_t)row->epoch, (int64_t)row->members_epoch,
+               (int64_t)row->settings_epoch, (int64_t)row->plan_epoch, (int64_t)row->plan_fingerprint,
+               row->planner_version, (int64_t)row->fingerprint);
     tn_sql_text(add, 1, row->name);
     tn_sql_run(sqlite, add);
     const uint32_t group = (uint32_t)sqlite3_last_insert_rowid(sqlite->db);
@@ -75,9 +77,10 @@ uint32_t tn_sqlite_group_add(struct tn_rows *rows, const struct tn_group_row *ro
 void tn_sqlite_group_put(struct tn_rows *rows, const struct tn_group_row *row)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    tn_sql_run(sqlite, TN_SQL(sqlite, GROUP_PUT, row->id, row->made, (int64_t)row->epoch, (int64_t)row->members_epoch,
-                              (int64_t)row->settings_epoch, (int64_t)row->plan_epoch, (int64_t)row->plan_fingerprint,
-                              row->planner_version));
+    tn_sql_run(sqlite,
+               TN_SQL(sqlite, GROUP_PUT, row->id, row->made, (int64_t)row->epoch, (int64_t)row->members_epoch,
+                      (int64_t)row->settings_epoch, (int64_t)row->plan_epoch, (int64_t)row->plan_fingerprint,
+                      row->planner_version));
     if (!row->name)
         tn_sql_run(sqlite, TN_SQL(sqlite, GROUP_UNNAME, row->id));
 }
@@ -191,7 +194,8 @@ static struct tn_member member_of(sqlite3_stmt *row, struct tn_arena *arena)
                               .lease_until_ms = sqlite3_column_int64(row, 11)};
 }
 
-struct tn_member *tn_sqlite_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n)
+struct tn_member *tn_sqlite_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                    size_t *ret_n)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     sqlite3_stmt *row = TN_SQL(sqlite, MEMBERS, group);

@@ -1,9 +1,10 @@
-/* Transactions. A writer takes the write lock with its first statement: one that reads first and writes later cannot be
- * upgraded once somebody else has committed, and no waiting helps it (case B36). */
+/* Transactions. A writer takes the write lock with its first statement: one that reads first and writes later
+ * cannot be upgraded once somebody else has committed, and no waiting helps it (case B36). */
 #include "store/sqlite/sql.h"
 
 #include "sys/clock.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,9 +35,10 @@ bool tn_lock_wait(struct tn_rows *rows, int64_t deadline)
 int tn_lock_script(struct tn_sqlite *sqlite, const char *text, int64_t deadline)
 {
     int code;
-    do
+    do {
+        errno = 0;
         code = sqlite3_exec(sqlite->db, text, NULL, NULL, NULL);
-    while (code == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
+    } while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
     return code;
 }
 
@@ -44,7 +46,8 @@ int tn_lock_script(struct tn_sqlite *sqlite, const char *text, int64_t deadline)
 static enum tenure_status check_handle(struct tn_sqlite *sqlite)
 {
     if (getpid() != sqlite->pid)
-        return tn_error_set(&sqlite->rows.error, TENURE_BUG, "a store handle was used after fork, in another process");
+        return tn_error_set(&sqlite->rows.error, TENURE_BUG,
+                            "a store handle was used after fork, in another process");
     int moved = 0;
     sqlite3_file_control(sqlite->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     if (!moved)
@@ -61,6 +64,7 @@ static enum tenure_status take_lock(struct tn_sqlite *sqlite, enum tn_rows_mode 
         return rows->failed;
     int code;
     do {
+        errno = 0;
         code = sqlite3_step(begin);
         sqlite3_reset(begin);
     } while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(rows, deadline));
@@ -93,7 +97,8 @@ static void look_round(struct tn_sqlite *sqlite)
         sqlite->stored_offset_ms = sqlite3_column_int64(row, 1);
         const char *boot_id = (const char *)sqlite3_column_text(row, 2);
         if (sqlite->settled && (!boot_id || strcmp(boot_id, sqlite->machine.boot_id) != 0))
-            tn_rows_fail(rows, TENURE_REFUSED, "%.300s: the store was taken over by another machine", sqlite->path);
+            tn_rows_fail(rows, TENURE_REFUSED, "%.300s: the store was taken over by another machine",
+                         sqlite->path);
         sqlite3_reset(row);
     } else {
         tn_rows_fail(rows, TENURE_CORRUPT, "%.300s: its store row is missing", sqlite->path);
@@ -150,8 +155,10 @@ enum tenure_status tn_lock_commit(struct tn_rows *rows)
         sqlite->joined = 0;
         return TENURE_OK;
     }
-    /* Without room nothing was written to its end. Any other failure of a write may still be found by the next reader of the log. */
-    const bool unknown = sqlite->writing && rows->failed == TENURE_IO;
+    /* Without room the log was not written to its end. After any other failure, and when only the sync
+     * failed, the next one who recovers the log may find the transaction whole. */
+    const bool unsynced = sqlite3_extended_errcode(sqlite->db) == SQLITE_IOERR_FSYNC;
+    const bool unknown = sqlite->writing && (rows->failed == TENURE_IO || unsynced);
     if (unknown)
         sqlite->joined = 0; /* presence is kept: the session may exist */
     tn_lock_rollback(rows);

@@ -10,10 +10,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Those on which SQLite's locks and shared memory are known to work between processes: linux/magic.h and, for ZFS and f2fs, their
- * own sources. ext2, ext3 and ext4 share one number. */
+/* Those on which SQLite's locks and shared memory are known to work between processes: linux/magic.h and, for
+ * ZFS and f2fs, their own sources. ext2, ext3 and ext4 share one number. */
 static const uint64_t known_fs[] = {
-    0xef53 /* ext4 */,      0x58465342 /* xfs */,  0x9123683e /* btrfs */,     0x2fc12fc1 /* zfs */,
+    0xef53 /* ext4 */,     0x58465342 /* xfs */,   0x9123683e /* btrfs */,     0x2fc12fc1 /* zfs */,
     0xf2f52010 /* f2fs */, 0x01021994 /* tmpfs */, 0x794c7630 /* overlayfs */,
 };
 
@@ -59,10 +59,11 @@ enum tenure_status tn_machine_check_fs(const char *directory, const struct tn_sq
     for (size_t i = 0; i < sizeof known_fs / sizeof known_fs[0]; i++)
         if (known_fs[i] == type)
             return TENURE_OK;
-    return tn_error_set(error, TENURE_REFUSED,
-                        "%.300s is on a file system of type 0x%llx; only local ones are known to be safe (ext4, xfs, btrfs, "
-                        "zfs, f2fs, tmpfs, overlay). If you are sure: add ?any_fs=1 to the URL",
-                        directory, (unsigned long long)type);
+    return tn_error_set(
+        error, TENURE_REFUSED,
+        "%.300s is on a file system of type 0x%llx; only local ones are known to be safe (ext4, xfs, btrfs, "
+        "zfs, f2fs, tmpfs, overlay). If you are sure: add ?any_fs=1 to the URL",
+        directory, (unsigned long long)type);
 }
 
 void tn_machine_random(void *into, size_t n)

@@ -44,8 +44,8 @@ static void make_directories(char *path)
     mkdir(path, 0700); /* a failure shows when the file is looked for */
 }
 
-static enum tenure_status check_directory(char *directory, const struct tn_sqlite_options *options, uint64_t *ret_inode,
-                                          struct tenure_error *error)
+static enum tenure_status check_directory(char *directory, const struct tn_sqlite_options *options,
+                                          uint64_t *ret_inode, struct tenure_error *error)
 {
     struct stat found;
     if (options->make_directory)
@@ -122,8 +122,8 @@ static void history_put(struct tn_rows *rows, uint32_t history)
     tn_sql_run(sqlite, TN_SQL(sqlite, HISTORY_PUT, history));
 }
 
-static const struct tn_store_type store_type = {
-    TN_ROWS_STORE_TYPE, .name = "sqlite", .changed = changed, .close = close_store};
+static const struct tn_store_type store_type = {TN_ROWS_STORE_TYPE, .name = "sqlite", .changed = changed,
+                                                .close = close_store};
 
 static const struct tn_rows_type rows_type = {
     .deadline = tn_lock_deadline,
@@ -197,8 +197,9 @@ static struct tn_sqlite *new_handle(const struct tn_sqlite_options *options, con
 
 static enum tenure_status connect_file(struct tn_sqlite *sqlite, bool create, struct tenure_error *error)
 {
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                      (create ? SQLITE_OPEN_CREATE : 0);
+    errno = 0;
     const int code = sqlite3_open_v2(sqlite->path, &sqlite->db, flags, NULL);
     if (code != SQLITE_OK)
         return tn_sqlite_error(sqlite, code, error);

@@ -29,16 +29,16 @@ struct tn_sqlite {
     struct tn_sqlite_options options;             /* without its texts */
     struct tn_machine machine;
     struct tn_presence_file presence;
-    char *path;             /* absolute, links resolved; owned */
-    uint64_t directory;     /* inode of the directory of the file */
-    pid_t pid;              /* of the opener: handles do not survive fork */
-    struct tn_rng rng;      /* of the waiting times */
-    int64_t wait_ns;        /* the next wait */
+    char *path;         /* absolute, links resolved; owned */
+    uint64_t directory; /* inode of the directory of the file */
+    pid_t pid;          /* of the opener: handles do not survive fork */
+    struct tn_rng rng;  /* of the waiting times */
+    int64_t wait_ns;    /* the next wait */
     int64_t stored_offset_ms;
     int64_t data_version;
-    uint64_t joined;        /* session that the transaction under way added; 0 none */
-    bool writing;           /* the transaction under way is a WRITE */
-    bool settled;           /* known to belong to this boot; from then on checked in every transaction */
+    uint64_t joined; /* session that the transaction under way added; 0 none */
+    bool writing;    /* the transaction under way is a WRITE */
+    bool settled;    /* known to belong to this boot; from then on checked in every transaction */
 };
 
 static inline struct tn_sqlite *tn_sqlite_of(struct tn_rows *rows)
@@ -46,9 +46,11 @@ static inline struct tn_sqlite *tn_sqlite_of(struct tn_rows *rows)
     return (struct tn_sqlite *)rows;
 }
 
-/* error.c: the one translation of SQLite's result codes. Never OK. */
-enum tenure_status tn_sqlite_status(sqlite3 *db, int code);
-/* Records the failure of the transaction under way, with the path and SQLite's words. */
+/* error.c: the one translation of SQLite's result codes; `number` is what the operating system said (errno),
+ * 0 nothing. Never OK. */
+enum tenure_status tn_sqlite_status(int code, int number);
+/* Records the failure of the transaction under way, with the path, SQLite's words and those for errno: to be
+ * called right after the failure, and errno to be cleared before what may fail. */
 void tn_sqlite_fail(struct tn_sqlite *sqlite, int code);
 /* The same outside of one. */
 enum tenure_status tn_sqlite_error(const struct tn_sqlite *sqlite, int code, struct tenure_error *error);
@@ -62,7 +64,8 @@ enum tenure_status tn_machine_check_fs(const char *directory, const struct tn_sq
 /* Fills `into` with n random bytes. */
 void tn_machine_random(void *into, size_t n);
 
-/* schema.c: brings the file to the present schema. CORRUPT (not ours), NEWER_SCHEMA, UNREACHABLE (empty, and not to be created). */
+/* schema.c: brings the file to the present schema. CORRUPT (not ours), NEWER_SCHEMA, UNREACHABLE (empty, and
+ * not to be created). */
 enum tenure_status tn_schema_bring(struct tn_sqlite *sqlite, bool create, int64_t limit_ms,
                                    struct tenure_error *error);
 int tn_schema_version(void);
@@ -78,7 +81,8 @@ int tn_lock_script(struct tn_sqlite *sqlite, const char *text, int64_t deadline)
 
 /* place.c: does the file belong to this boot of this machine? Adopts it after a reboot; REFUSED otherwise. */
 enum tenure_status tn_place_settle(struct tn_sqlite *sqlite, int64_t limit_ms, struct tenure_error *error);
-/* Inside a transaction: REFUSED, sticky, when a live session sees another clock or directory than this process. */
+/* Inside a transaction: REFUSED, sticky, when a live session sees another clock or directory than this
+ * process. */
 bool tn_place_shared(struct tn_sqlite *sqlite);
 
 /* presence.c */
@@ -108,7 +112,8 @@ void tn_sqlite_sessions_prune(struct tn_rows *rows, size_t keep);
 bool tn_sqlite_group_get(struct tn_rows *rows, uint32_t group, struct tn_group_row *ret);
 bool tn_sqlite_group_find(struct tn_rows *rows, const char *name, struct tn_group_row *ret);
 struct tn_group_row *tn_sqlite_groups(struct tn_rows *rows, size_t *ret_n);
-uint32_t tn_sqlite_group_add(struct tn_rows *rows, const struct tn_group_row *row, const struct tn_settings *settings);
+uint32_t tn_sqlite_group_add(struct tn_rows *rows, const struct tn_group_row *row,
+                             const struct tn_settings *settings);
 void tn_sqlite_group_put(struct tn_rows *rows, const struct tn_group_row *row);
 void tn_sqlite_group_drop(struct tn_rows *rows, uint32_t group);
 void tn_sqlite_settings_get(struct tn_rows *rows, uint32_t group, struct tn_settings *ret);
@@ -116,7 +121,8 @@ void tn_sqlite_settings_put(struct tn_rows *rows, uint32_t group, const struct t
 void tn_sqlite_member_add(struct tn_rows *rows, uint32_t group, uint64_t session);
 void tn_sqlite_facts(struct tn_rows *rows, uint32_t group, uint64_t session, struct tn_session_facts *ret);
 uint32_t *tn_sqlite_groups_of(struct tn_rows *rows, uint64_t session, size_t *ret_n);
-struct tn_member *tn_sqlite_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n);
+struct tn_member *tn_sqlite_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                    size_t *ret_n);
 /* shard.c: shards and checkpoints */
 void tn_sqlite_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
 uint32_t tn_sqlite_shards_drop(struct tn_rows *rows, uint32_t group, uint32_t at_most);
@@ -124,8 +130,8 @@ bool tn_sqlite_shard_get(struct tn_rows *rows, uint32_t group, uint32_t shard, s
 void tn_sqlite_shard_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                          uint64_t epoch);
 uint32_t tn_sqlite_shards_moving(struct tn_rows *rows, uint32_t group);
-struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since, struct tn_arena *arena,
-                                         size_t *ret_n);
+struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
+                                         struct tn_arena *arena, size_t *ret_n);
 void tn_sqlite_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_arena *arena,
                               struct tn_checkpoint *ret);
 void tn_sqlite_checkpoint_put(struct tn_rows *rows, uint32_t group, uint32_t shard,
@@ -133,7 +139,7 @@ void tn_sqlite_checkpoint_put(struct tn_rows *rows, uint32_t group, uint32_t sha
 /* event.c */
 void tn_sqlite_event_add(struct tn_rows *rows, const struct tn_event_row *event);
 void tn_sqlite_events_prune(struct tn_rows *rows);
-struct tn_event *tn_sqlite_events(struct tn_rows *rows, const struct tn_event_query *query, struct tn_arena *arena,
-                                  size_t *ret_n);
+struct tn_event *tn_sqlite_events(struct tn_rows *rows, const struct tn_event_query *query,
+                                  struct tn_arena *arena, size_t *ret_n);
 
 #endif

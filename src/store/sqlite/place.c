@@ -1,5 +1,5 @@
-/* Does the file belong here? Its lease clock is this boot's boot clock, seen from one time namespace, and its log and shared
- * memory are found through one directory. */
+/* Does the file belong here? Its lease clock is this boot's boot clock, seen from one time namespace, and its
+ * log and shared memory are found through one directory. */
 #include "store/sqlite/sql.h"
 
 #include <string.h>
@@ -30,11 +30,12 @@ bool tn_place_shared(struct tn_sqlite *sqlite)
     if (found)
         sqlite3_reset(found);
     if (elsewhere)
-        tn_error_set(&sqlite->rows.error, TENURE_REFUSED,
-                     clock ? "%.300s: a live session runs in another time namespace, where clocks differ from here"
-                           : "%.300s: a live session reaches the file through another directory; mount the directory, "
-                             "not the file, and the same one everywhere",
-                     sqlite->path);
+        tn_error_set(
+            &sqlite->rows.error, TENURE_REFUSED,
+            clock ? "%.300s: a live session runs in another time namespace, where clocks differ from here"
+                  : "%.300s: a live session reaches the file through another directory; mount the directory, "
+                    "not the file, and the same one everywhere",
+            sqlite->path);
     return !elsewhere;
 }
 
@@ -67,7 +68,8 @@ static bool same_machine(const struct tn_machine *machine, const struct recorded
 {
     if (machine->machine_id[0] && recorded->machine_id[0])
         return !strcmp(machine->machine_id, recorded->machine_id);
-    return !strcmp(machine->boot_id, recorded->boot_id); /* a machine without an id is known only while it runs */
+    return !strcmp(machine->boot_id,
+                   recorded->boot_id); /* a machine without an id is known only while it runs */
 }
 
 static enum tenure_status settle(struct tn_rows *rows, void *context)
@@ -80,10 +82,11 @@ static enum tenure_status settle(struct tn_rows *rows, void *context)
     const bool same_boot = !strcmp(sqlite->machine.boot_id, recorded.boot_id);
     if (!same_machine(&sqlite->machine, &recorded)) {
         if (!sqlite->options.adopt_machine)
-            return tn_error_set(&rows->error, TENURE_REFUSED,
-                                "%.300s: the store belongs to another machine (%s). If it was moved here on purpose, and "
-                                "nothing uses it there: tenure store new-history",
-                                sqlite->path, recorded.machine_id[0] ? recorded.machine_id : "without an id");
+            return tn_error_set(
+                &rows->error, TENURE_REFUSED,
+                "%.300s: the store belongs to another machine (%s). If it was moved here on purpose, and "
+                "nothing uses it there: tenure store new-history",
+                sqlite->path, recorded.machine_id[0] ? recorded.machine_id : "without an id");
     } else if (same_boot && (tn_place_shared(sqlite) || !sqlite->options.adopt_machine)) {
         return rows->error.status;
     }

@@ -1,9 +1,9 @@
 /* Presence: is the process of a session, or anything that inherited from it, still there?
  *
- * Beside the database lies PATH-presence. A session holds an open-file-description lock on the byte whose offset is its
- * number; such a lock goes when the last copy of the descriptor does, also after SIGKILL, and is seen by F_OFD_GETLK. The session's row
- * records which file it was (inode and a random id in the file): another file, or none, says nothing about anybody.
- * Source: fcntl(2), "Open file description locks". */
+ * Beside the database lies PATH-presence. A session holds an open-file-description lock on the byte whose
+ * offset is its number; such a lock goes when the last copy of the descriptor does, also after SIGKILL, and
+ * is seen by F_OFD_GETLK. The session's row records which file it was (inode and a random id in the file):
+ * another file, or none, says nothing about anybody. Source: fcntl(2), "Open file description locks". */
 #include "store/sqlite/sql.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
-/* The tables, by version. A file is brought forward when it is opened; one from a newer program is left alone.
- * All times are integers, in milliseconds, on the lease clock unless said otherwise (case B37: text does not compare).
- * Columns that a row of no owner may leave NULL read as 0 (case B18). */
+/* The tables, by version. A file is brought forward when it is opened; one from a newer program is left
+ * alone. All times are integers, in milliseconds, on the lease clock unless said otherwise (case B37: text
+ * does not compare). Columns that a row of no owner may leave NULL read as 0 (case B18). */
 #include "store/sqlite/parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,8 @@ static const char *const steps[] = {
     " address text not null,"
     " labels text not null"
     ") strict;"
-    /* One row a live session. A renewal reads and writes only here, so that it touches as few pages as can be. No index on the
-     * expiry: each renewal would move in it. */
+    /* One row a live session. A renewal reads and writes only here, so that it touches as few pages as can
+     * be. No index on the expiry: each renewal would move in it. */
     "create table lease ("
     " session integer primary key,"
     " node integer not null,"
@@ -52,8 +53,8 @@ static const char *const steps[] = {
     "create index session_node on session (node);"
     "create table grp ("
     " id integer primary key autoincrement,"
-    " name text unique,"       /* null: deleted, its rows are being removed */
-    " made integer not null,"  /* shard rows so far; invisible until all are there */
+    " name text unique,"      /* null: deleted, its rows are being removed */
+    " made integer not null," /* shard rows so far; invisible until all are there */
     " shards integer not null check (shards between 1 and 1048576),"
     " epoch integer not null,"
     " members_epoch integer not null,"
@@ -85,7 +86,8 @@ static const char *const steps[] = {
     " token integer not null default 0,"
     " target integer default 0,"
     " desired integer default 0,"
-    " state integer not null default 0," /* 0 unowned, 1 owned, 2 preparing, 3 draining, 4 restoring, 5 quarantined */
+    " state integer not null default 0," /* 0 unowned, 1 owned, 2 preparing, 3 draining, 4 restoring, 5
+                                            quarantined */
     " handed integer not null default 0,"
     " moving integer not null default 0," /* counts under max_moves */
     " since_ms integer default 0,"
@@ -141,9 +143,10 @@ static int ask(struct tn_sqlite *sqlite, const char *question, int64_t deadline,
 {
     int code;
     *ret = 0;
-    do
+    do {
+        errno = 0;
         code = sqlite3_exec(sqlite->db, question, number_cell, ret, NULL);
-    while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
+    } while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
     return code;
 }
 
@@ -168,13 +171,15 @@ static enum tenure_status judge(const struct tn_sqlite *sqlite, bool create, con
     if (empty && create)
         return TENURE_OK;
     if (empty)
-        return tn_error_set(error, TENURE_UNREACHABLE, "%.300s: the file is empty, there is no store in it", sqlite->path);
+        return tn_error_set(error, TENURE_UNREACHABLE, "%.300s: the file is empty, there is no store in it",
+                            sqlite->path);
     if (facts->application != application_id)
-        return tn_error_set(error, TENURE_CORRUPT, "%.300s: this SQLite file is not a Tenure store", sqlite->path);
+        return tn_error_set(error, TENURE_CORRUPT, "%.300s: this SQLite file is not a Tenure store",
+                            sqlite->path);
     if (facts->version > newest)
         return tn_error_set(error, TENURE_NEWER_SCHEMA,
-                            "%.300s: written by a newer version (schema %lld; this program knows up to %d)", sqlite->path,
-                            (long long)facts->version, newest);
+                            "%.300s: written by a newer version (schema %lld; this program knows up to %d)",
+                            sqlite->path, (long long)facts->version, newest);
     return TENURE_OK;
 }
 
@@ -184,7 +189,8 @@ static char *first_row(const struct tn_sqlite *sqlite)
     tn_machine_random(random, sizeof random);
     return sqlite3_mprintf("insert into store values (1, '%016llx%016llx', 0, %Q, %Q, 0);"
                            "pragma application_id = %d;",
-                           random[0], random[1], sqlite->machine.boot_id, sqlite->machine.machine_id, application_id);
+                           random[0], random[1], sqlite->machine.boot_id, sqlite->machine.machine_id,
+                           application_id);
 }
 
 /* In a transaction that holds the write lock. */
@@ -206,17 +212,20 @@ static int step_forward(struct tn_sqlite *sqlite, int64_t deadline)
     return code;
 }
 
-static int migrate(struct tn_sqlite *sqlite, int64_t deadline)
+static enum tenure_status migrate(struct tn_sqlite *sqlite, int64_t deadline, struct tenure_error *error)
 {
     int code = tn_lock_script(sqlite, "begin immediate", deadline);
     if (code != SQLITE_OK)
-        return code;
+        return tn_sqlite_error(sqlite, code, error);
+    errno = 0;
     code = step_forward(sqlite, deadline);
     if (code == SQLITE_OK)
         code = sqlite3_exec(sqlite->db, "commit", NULL, NULL, NULL);
-    if (code != SQLITE_OK)
-        sqlite3_exec(sqlite->db, "rollback", NULL, NULL, NULL);
-    return code;
+    if (code == SQLITE_OK)
+        return TENURE_OK;
+    const enum tenure_status status = tn_sqlite_error(sqlite, code, error);
+    sqlite3_exec(sqlite->db, "rollback", NULL, NULL, NULL);
+    return status;
 }
 
 static int is_wal(void *into, int n, char **values, char **names)
@@ -229,18 +238,21 @@ static int is_wal(void *into, int n, char **values, char **names)
 static int use_wal(struct tn_sqlite *sqlite, int64_t deadline, bool *ret_wal)
 {
     int code;
-    do
+    do {
+        errno = 0;
         code = sqlite3_exec(sqlite->db, "pragma journal_mode = wal", is_wal, ret_wal, NULL);
-    while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
+    } while ((code & 0xff) == SQLITE_BUSY && tn_lock_wait(&sqlite->rows, deadline));
     if (code == SQLITE_OK)
-        code = tn_lock_script(sqlite,
-                              "pragma synchronous = full; pragma secure_delete = off; pragma trusted_schema = off;"
-                              "pragma temp_store = memory; pragma cache_size = -16000; pragma journal_size_limit = 16777216",
-                              deadline);
+        code = tn_lock_script(
+            sqlite,
+            "pragma synchronous = full; pragma secure_delete = off; pragma trusted_schema = off;"
+            "pragma temp_store = memory; pragma cache_size = -16000; pragma journal_size_limit = 16777216",
+            deadline);
     return code;
 }
 
-enum tenure_status tn_schema_bring(struct tn_sqlite *sqlite, bool create, int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_schema_bring(struct tn_sqlite *sqlite, bool create, int64_t limit_ms,
+                                   struct tenure_error *error)
 {
     const int64_t deadline = tn_lock_deadline(&sqlite->rows, limit_ms);
     struct file_facts facts;
@@ -253,8 +265,9 @@ enum tenure_status tn_schema_bring(struct tn_sqlite *sqlite, bool create, int64_
     bool wal = false;
     code = use_wal(sqlite, deadline, &wal);
     if (code == SQLITE_OK && !wal)
-        return tn_error_set(error, TENURE_REFUSED, "%.300s: SQLite cannot keep a write-ahead log here", sqlite->path);
-    if (code == SQLITE_OK && facts.version < newest)
-        code = migrate(sqlite, deadline);
-    return code == SQLITE_OK ? TENURE_OK : tn_sqlite_error(sqlite, code, error);
+        return tn_error_set(error, TENURE_REFUSED, "%.300s: SQLite cannot keep a write-ahead log here",
+                            sqlite->path);
+    if (code != SQLITE_OK)
+        return tn_sqlite_error(sqlite, code, error);
+    return facts.version < newest ? migrate(sqlite, deadline, error) : TENURE_OK;
 }

@@ -47,10 +47,9 @@ void tn_sqlite_shard_put(struct tn_rows *rows, uint32_t group, uint32_t shard, c
                          uint64_t epoch)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    tn_sql_run(sqlite,
-               TN_SQL(sqlite, SHARD_PUT, group, shard, (int64_t)row->session, (int64_t)row->token, (int64_t)row->target,
-                      row->desired, row->state, row->handed, row->since_ms, row->until_ms, row->moved_ms,
-                      tn_rule_in_handoff(row), (int64_t)epoch));
+    tn_sql_run(sqlite, TN_SQL(sqlite, SHARD_PUT, group, shard, (int64_t)row->session, (int64_t)row->token,
+                              (int64_t)row->target, row->desired, row->state, row->handed, row->since_ms,
+                              row->until_ms, row->moved_ms, tn_rule_in_handoff(row), (int64_t)epoch));
 }
 
 uint32_t tn_sqlite_shards_moving(struct tn_rows *rows, uint32_t group)
@@ -59,8 +58,8 @@ uint32_t tn_sqlite_shards_moving(struct tn_rows *rows, uint32_t group)
     return (uint32_t)tn_sql_number(sqlite, TN_SQL(sqlite, SHARDS_MOVING, group));
 }
 
-struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since, struct tn_arena *arena,
-                                         size_t *ret_n)
+struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
+                                         struct tn_arena *arena, size_t *ret_n)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     struct tn_group_row info;
@@ -106,6 +105,7 @@ void tn_sqlite_checkpoint_put(struct tn_rows *rows, uint32_t group, uint32_t sha
     sqlite3_stmt *put = TN_SQL(sqlite, CHECKPOINT_PUT, group, shard, (int64_t)checkpoint->token,
                                (int64_t)checkpoint->seq, checkpoint->saved_ms);
     if (put) /* a NULL pointer would be stored as NULL, not as an empty value */
-        sqlite3_bind_blob(put, 6, checkpoint->size ? checkpoint->data : "", (int)checkpoint->size, SQLITE_STATIC);
+        sqlite3_bind_blob(put, 6, checkpoint->size ? checkpoint->data : "", (int)checkpoint->size,
+                          SQLITE_STATIC);
     tn_sql_run(sqlite, put);
 }

@@ -1,5 +1,7 @@
 #include "store/sqlite/sql.h"
 
+#include <errno.h>
+
 _Static_assert((int)TN_SQL_COUNT <= (int)TN_STATEMENTS_ROOM, "room for every statement");
 
 static const char *const texts[] = {
@@ -14,7 +16,9 @@ sqlite3_stmt *tn_sql(struct tn_sqlite *sqlite, enum tn_statement which, const in
         return NULL;
     sqlite3_stmt **statement = &sqlite->statements[which];
     if (!*statement) {
-        const int code = sqlite3_prepare_v3(sqlite->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        errno = 0;
+        const int code =
+            sqlite3_prepare_v3(sqlite->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
         if (code != SQLITE_OK) {
             tn_sqlite_fail(sqlite, code);
             return NULL;
@@ -36,6 +40,7 @@ bool tn_sql_row(struct tn_sqlite *sqlite, sqlite3_stmt *statement)
 {
     if (!statement || sqlite->rows.failed != TENURE_OK)
         return false;
+    errno = 0;
     const int code = sqlite3_step(statement);
     if (code == SQLITE_ROW)
         return true;

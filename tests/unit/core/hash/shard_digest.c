@@ -7,6 +7,7 @@
 #include "core/hash/hash.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,8 @@ static int print_shards(const char *name, const char *count)
 
 int main(int argc, char **argv)
 {
+    /* A C program is in the C locale, whatever LC_ALL says, until it asks for another. */
+    setlocale(LC_ALL, "");
     if (argc == 1)
         return print_digest();
     if (argc == 2 && strcmp(argv[1], "keys") == 0)

@@ -29,12 +29,13 @@ static void look(struct scene *scene)
 {
     scene->world.requester = scene->sessions[scene->world.me];
     scene->world.owner = scene->sessions[scene->row.session];
-    scene->world.target = scene->sessions[scene->verb == TN_OP_PREPARE ? scene->item.peer : scene->row.target];
+    scene->world.target =
+        scene->sessions[scene->verb == TN_OP_PREPARE ? scene->item.peer : scene->row.target];
 }
 
-static const enum tn_op_kind verbs[] = {TN_OP_CLAIM, TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER, TN_OP_FORCE,
-                                        TN_OP_ABORT, TN_OP_READY,   TN_OP_RELOAD,   TN_OP_RELEASE,  TN_OP_LOAD,
-                                        TN_OP_SAVE};
+static const enum tn_op_kind verbs[] = {TN_OP_CLAIM,   TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER,
+                                        TN_OP_FORCE,   TN_OP_ABORT,   TN_OP_READY,    TN_OP_RELOAD,
+                                        TN_OP_RELEASE, TN_OP_LOAD,    TN_OP_SAVE};
 
 static void draw(struct scene *scene, struct tn_rng *rng)
 {
@@ -49,12 +50,13 @@ static void draw(struct scene *scene, struct tn_rng *rng)
                                           .settings = &scene->settings,
                                           .me = 1,
                                           .in_handoff = (uint32_t)tn_rng_below(rng, 7)};
-    scene->row = (struct tn_shard_row){.session = session,
-                                       .token = 5 + tn_rng_below(rng, 2),
-                                       .desired = 10 + (uint32_t)tn_rng_below(rng, n_sessions),
-                                       .state = session ? (uint8_t)(1 + tn_rng_below(rng, 5)) : TN_SHARD_UNOWNED,
-                                       .since_ms = 900,
-                                       .moved_ms = 800};
+    scene->row =
+        (struct tn_shard_row){.session = session,
+                              .token = 5 + tn_rng_below(rng, 2),
+                              .desired = 10 + (uint32_t)tn_rng_below(rng, n_sessions),
+                              .state = session ? (uint8_t)(1 + tn_rng_below(rng, 5)) : TN_SHARD_UNOWNED,
+                              .since_ms = 900,
+                              .moved_ms = 800};
     if (scene->row.state == TN_SHARD_PREPARING || scene->row.state == TN_SHARD_DRAINING)
         scene->row.target = tn_rng_below(rng, n_sessions);
     if (scene->row.state >= TN_SHARD_PREPARING)
@@ -65,7 +67,8 @@ static void draw(struct scene *scene, struct tn_rng *rng)
 }
 
 /* Each of these, broken once, is two owners, a lost token or a stuck shard somewhere. NULL: all hold. */
-static const char *broken_law(const struct scene *scene, const struct tn_shard_row *after, enum tn_outcome outcome)
+static const char *broken_law(const struct scene *scene, const struct tn_shard_row *after,
+                              enum tn_outcome outcome)
 {
     const struct tn_shard_row *before = &scene->row;
     const bool raised = after->token == before->token + 1;
@@ -148,7 +151,8 @@ static void the_laws_catch_broken_rules(void **state)
     while (!scene.row.session || !scene.world.owner.live || scene.row.session == 1);
     struct tn_shard_row after = scene.row;
     after.session = 1;
-    assert_string_equal(broken_law(&scene, &after, TN_DONE), "an owner changed without a new token, or the reverse");
+    assert_string_equal(broken_law(&scene, &after, TN_DONE),
+                        "an owner changed without a new token, or the reverse");
     after.token += 2;
     assert_string_equal(broken_law(&scene, &after, TN_DONE), "a token moved by other than one");
     after = scene.row;
@@ -178,8 +182,8 @@ static void a_reload_keeps_the_time_of_the_last_move(void **state)
 
 /* ---- checkpoints ---- */
 
-static enum tn_outcome save(uint64_t stored_seq, uint64_t stored_token, const char *stored, struct tn_item item,
-                            uint64_t *ret_seq, bool *ret_write)
+static enum tn_outcome save(uint64_t stored_seq, uint64_t stored_token, const char *stored,
+                            struct tn_item item, uint64_t *ret_seq, bool *ret_write)
 {
     const struct tn_checkpoint before = {
         .data = stored, .size = stored ? strlen(stored) : 0, .seq = stored_seq, .token = stored_token};
@@ -282,8 +286,13 @@ static void a_new_history_is_above_everything_known(void **state)
     assert_int_equal(tn_rule_next_history(525600, 3, in_2026), 525601);
     assert_int_equal(tn_rule_next_history(3, 600000, in_2026), 600001);
     assert_int_equal(tn_rule_next_history(4, 0, 0), 5);
-    struct tn_shard_row row = {
-        .session = 3, .token = 99, .target = 2, .desired = 4, .state = TN_SHARD_DRAINING, .handed = 1, .until_ms = 5};
+    struct tn_shard_row row = {.session = 3,
+                               .token = 99,
+                               .target = 2,
+                               .desired = 4,
+                               .state = TN_SHARD_DRAINING,
+                               .handed = 1,
+                               .until_ms = 5};
     tn_rule_new_history(&row, 6, 77);
     assert_int_equal(row.token, tn_token_first(6));
     assert_int_equal(row.state, TN_SHARD_UNOWNED);

@@ -125,12 +125,14 @@ static void names_are_utf8_without_control_characters(void **state)
     char longest[TN_NAME_MAX + 2];
     memset(longest, 'x', sizeof longest);
     longest[TN_NAME_MAX] = 0;
-    const char *const good[] = {"orders", "a", "node-1.example:80", "größe", "日本", "\xf0\x9f\x98\x80", " ", longest};
+    const char *const good[] = {"orders", "a",    "node-1.example:80", "größe", "日本", "\xf0\x9f\x98\x80",
+                                " ",      longest};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_int_equal(tn_name_check("group", good[i], NULL), TENURE_OK);
     const char *const bad[] = {
-        "",         "a/b",          "a\nb",         "\x7f",             "\xc2\x85",         "\xff",  "a\xc3",
-        "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80", "\x80x", "\xe6\x97"};
+        "",      "a/b",      "a\nb",         "\x7f",         "\xc2\x85",         "\xff",
+        "a\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80",
+        "\x80x", "\xe6\x97"};
     struct tenure_error error;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(tn_name_check("group", bad[i], &error), TENURE_BAD_INPUT);

@@ -19,13 +19,17 @@ int scratch_set_up(void **state)
 {
     struct scratch *scratch = calloc(1, sizeof *scratch);
     const char *temporary = getenv("TMPDIR");
-    snprintf(scratch->directory, sizeof scratch->directory, "%.40s/tenure-XXXXXX", temporary ? temporary : "/tmp");
+    snprintf(scratch->directory, sizeof scratch->directory, "%.40s/tenure-XXXXXX",
+             temporary ? temporary : "/tmp");
     assert_non_null(mkdtemp(scratch->directory));
     snprintf(scratch->path, sizeof scratch->path, "%s/store.db", scratch->directory);
     scratch->lease_ms = 1000000;
     scratch->unix_ms = 1790000000000;
-    scratch->options = (struct tn_sqlite_options){
-        .lease_ms = lease_clock, .unix_ms = unix_clock, .context = scratch, .boot_id = "b1", .machine_id = "m1"};
+    scratch->options = (struct tn_sqlite_options){.lease_ms = lease_clock,
+                                                  .unix_ms = unix_clock,
+                                                  .context = scratch,
+                                                  .boot_id = "b1",
+                                                  .machine_id = "m1"};
     tn_arena_init(&scratch->arena);
     *state = scratch;
     return 0;
@@ -164,5 +168,7 @@ int64_t scratch_number(const struct scratch *scratch, const char *question)
 
 void scratch_check(const struct scratch *scratch)
 {
-    assert_int_equal(scratch_number(scratch, "select count(*) from pragma_integrity_check where integrity_check <> 'ok'"), 0);
+    assert_int_equal(
+        scratch_number(scratch, "select count(*) from pragma_integrity_check where integrity_check <> 'ok'"),
+        0);
 }

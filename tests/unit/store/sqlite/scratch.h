@@ -13,7 +13,7 @@
 
 struct scratch {
     char directory[64], path[96];
-    int64_t lease_ms, unix_ms; /* clocks for `options` below */
+    int64_t lease_ms, unix_ms;        /* clocks for `options` below */
     struct tn_sqlite_options options; /* test clocks, machine "m1", boot "b1" */
     struct tn_arena arena;
     struct tenure_error error;
@@ -31,9 +31,11 @@ void scratch_close(struct tn_store *store);
 /* Group "orders" with so many shards. */
 void scratch_group(struct scratch *scratch, struct tn_store *store, uint32_t shards);
 struct tn_op scratch_join(struct scratch *scratch, struct tn_store *store, const char *node, uint8_t nonce);
-struct tn_op scratch_tick(struct scratch *scratch, struct tn_store *store, uint64_t session, int64_t limit_ms);
+struct tn_op scratch_tick(struct scratch *scratch, struct tn_store *store, uint64_t session,
+                          int64_t limit_ms);
 /* Claims so many shards from 0, after planning them for the node. */
-void scratch_own(struct scratch *scratch, struct tn_store *store, const struct tn_op *joined, uint32_t shards);
+void scratch_own(struct scratch *scratch, struct tn_store *store, const struct tn_op *joined,
+                 uint32_t shards);
 void scratch_sql(const struct scratch *scratch, const char *text);
 int64_t scratch_number(const struct scratch *scratch, const char *question);
 void scratch_check(const struct scratch *scratch); /* pragma integrity_check */

@@ -1,4 +1,5 @@
-/* What the SQLite store refuses to open, and what it says. A store opened in spite of it would be damaged or would lie. */
+/* What the SQLite store refuses to open, and what it says. A store opened in spite of it would be damaged or
+ * would lie. */
 #include "scratch.h"
 
 #include <fcntl.h>
@@ -59,8 +60,8 @@ static void urls_are_checked(void **state)
 {
     struct scratch *scratch = *state;
     struct tn_store *store = NULL;
-    const char *const bad[] = {"", "sqlite:", "mysql://x", "/tmp/store.db", "sqlite:/tmp/x.db?any_fs=2",
-                               "sqlite:/tmp/x.db?foo=1"};
+    const char *const bad[] = {
+        "", "sqlite:", "mysql://x", "/tmp/store.db", "sqlite:/tmp/x.db?any_fs=2", "sqlite:/tmp/x.db?foo=1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(tn_store_open(bad[i], true, &store, &scratch->error), TENURE_BAD_INPUT);
     assert_int_equal(tn_store_open("mysql://x", true, &store, &scratch->error), TENURE_BAD_INPUT);
@@ -106,7 +107,8 @@ static void a_file_that_is_no_database_is_named(void **state)
     assert_int_equal(scratch_try(scratch, true), TENURE_CORRUPT);
 }
 
-/* Damage in the middle of the file shows when it is read, as CORRUPT with the path, and nothing is written on top. */
+/* Damage in the middle of the file shows when it is read, as CORRUPT with the path, and nothing is written on
+ * top. */
 static void a_damaged_store_is_reported(void **state)
 {
     struct scratch *scratch = *state;
@@ -149,7 +151,8 @@ static void unknown_file_systems_are_refused(void **state)
     assert_int_equal(scratch_try(scratch, true), TENURE_OK);
 }
 
-/* The operator needs the path and the system's word for it, and root needs no permission: so this asks as somebody else. */
+/* The operator needs the path and the system's word for it, and root needs no permission: so this asks as
+ * somebody else. */
 static void what_cannot_be_read_is_named(void **state)
 {
     struct scratch *scratch = *state;
@@ -165,7 +168,8 @@ static void what_cannot_be_read_is_named(void **state)
         struct tn_store *store = NULL;
         const enum tenure_status status =
             tn_sqlite_open(scratch->path, false, &scratch->options, &store, &scratch->error);
-        const bool named = strstr(scratch->error.text, scratch->directory) && strstr(scratch->error.text, "Permission denied");
+        const bool named = strstr(scratch->error.text, scratch->directory) &&
+                           strstr(scratch->error.text, "Permission denied");
         _exit(status == TENURE_IO && named ? 0 : 1);
     }
     int code = 0;
@@ -196,7 +200,8 @@ static void a_replaced_file_is_noticed(void **state)
     scratch_close(store);
 }
 
-/* SQLite handles break across fork in ways that damage the file: the child must be told, and the parent not disturbed. */
+/* SQLite handles break across fork in ways that damage the file: the child must be told, and the parent not
+ * disturbed. */
 static void a_handle_does_not_survive_fork(void **state)
 {
     struct scratch *scratch = *state;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* After a reboot the lease clock starts anew: old deadlines would then lie days ahead, and dead nodes live on. */
+/* After a reboot the lease clock starts anew: old deadlines would then lie days ahead, and dead nodes live
+ * on. */
 static void a_reboot_ends_all_sessions_and_deadlines(void **state)
 {
     struct scratch *scratch = *state;
@@ -13,7 +14,8 @@ static void a_reboot_ends_all_sessions_and_deadlines(void **state)
     scratch_own(scratch, store, &a, 8);
     scratch_close(store);
     assert_true(scratch_number(scratch, "select min(until_ms) from shard") > 0);
-    const int64_t since_unix = scratch_number(scratch, "select since_ms + calendar_offset_ms from shard, store");
+    const int64_t since_unix =
+        scratch_number(scratch, "select since_ms + calendar_offset_ms from shard, store");
     scratch->options.boot_id = "b2";
     scratch->lease_ms = 5000;
     scratch->unix_ms += 60000;
@@ -22,7 +24,8 @@ static void a_reboot_ends_all_sessions_and_deadlines(void **state)
     assert_int_equal(tick.tick.renewal, TN_ENDED);
     assert_string_equal(tick.tick.end_reason, "reboot");
     assert_int_equal(scratch_number(scratch, "select max(until_ms) + max(moved_ms) from shard"), 0);
-    assert_int_equal(scratch_number(scratch, "select since_ms + calendar_offset_ms from shard, store"), since_unix);
+    assert_int_equal(scratch_number(scratch, "select since_ms + calendar_offset_ms from shard, store"),
+                     since_unix);
     assert_int_equal(scratch_number(scratch, "select min(token) from shard"), 1);
     const struct tn_op again = scratch_join(scratch, store, "A", 2);
     assert_int_equal(again.join.node, a.join.node);
