@@ -246,7 +246,7 @@ static void tell_others(struct tn_lab *lab, int but)
 static void arrive(struct tn_lab *lab, struct tn_lab_event *event)
 {
     struct tn_lab_node *node = &lab->nodes[event->node];
-    if (lab->store_down) {
+    if (lab->store_down || node->cut) {
         event->op->status = TENURE_UNREACHABLE;
         snprintf(event->op->error.text, sizeof event->op->error.text, "the store is down");
     } else {

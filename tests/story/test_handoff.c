@@ -132,6 +132,32 @@ static void a_drain_beyond_its_limit_is_forced_under_a_raised_token(void **state
     tn_fleet_close(lab);
 }
 
+/* apache and others: a lost reply to any step of a handoff must neither stick nor double it. */
+static void a_lost_reply_to_any_step_of_a_handoff_is_made_good(void **state)
+{
+    (void)state;
+    static const enum tn_op_kind kinds[] = {TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER, TN_OP_LOAD, TN_OP_READY, TN_OP_LEAVE, TN_OP_TICK};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct tn_lab *lab = tn_fleet_open(50 + k, 2000, 16, "AB");
+        for (const char *id = "AB"; *id; id++) {
+            tn_lab_node(lab, (char[]){*id, 0})->lose_kind = kinds[k];
+            tn_lab_node(lab, (char[]){*id, 0})->lose_count = 2;
+        }
+        struct tn_lab_node *node = tn_lab_start(lab, "C");
+        node->lose_kind = kinds[k];
+        node->lose_count = 2;
+        assert_int_not_equal(tn_lab_until(lab, tn_lab_balanced, NULL, 20000), -1);
+        tn_lab_stop(lab, "A", 10000);
+        tn_lab_run(lab, 12000);
+        assert_false(tn_lab_node(lab, "A")->running);
+        assert_int_equal(tn_lab_node(lab, "A")->stopped, TENURE_OK);
+        assert_true(tn_lab_balanced(lab, NULL));
+        for (uint32_t shard = 0; shard < 16; shard++)
+            assert_true(tn_lab_row(lab, shard).token <= 3);
+        tn_fleet_close(lab);
+    }
+}
+
 /* If an unknown outcome were not fenced off before the state is read again, the late write would be lost or
  * doubled. */
 static void a_reload_raises_the_token_by_one_and_stays_on_the_node(void **state)
@@ -204,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_stop_whose_limit_passes_gives_the_rest_up_and_says_so),
         cmocka_unit_test(a_handoff_survives_the_death_of_its_source_or_target_at_any_moment),
         cmocka_unit_test(a_drain_beyond_its_limit_is_forced_under_a_raised_token),
+        cmocka_unit_test(a_lost_reply_to_any_step_of_a_handoff_is_made_good),
         cmocka_unit_test(a_reload_raises_the_token_by_one_and_stays_on_the_node),
         cmocka_unit_test(a_write_refused_by_the_fence_stops_that_shard_alone),
         cmocka_unit_test(fifty_nodes_that_start_at_once_own_each_shard_once_within_a_second),

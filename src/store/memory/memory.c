@@ -100,6 +100,8 @@ static void event_add(struct tn_rows *rows, const struct tn_event_row *event)
 
 static void forget_events(struct tn_memory *memory, size_t n)
 {
+    if (!n)
+        return;
     for (size_t i = 0; i < n; i++)
         free((void *)(uintptr_t)memory->events[i].event.group);
     memory->n_events -= n;

@@ -89,12 +89,11 @@ struct tn_rows_type {
     uint64_t (*session_of_node)(struct tn_rows *rows, uint32_t node);         /* not dead; 0 none */
     /* The largest number ever given out. */
     uint64_t (*session_highest)(struct tn_rows *rows);
-    /* Takes presence, if the backend knows presence; record->id and ->presence are ignored. The new number.
-     */
+    /* Takes presence where there is such a thing; record->id and ->presence are ignored. Its number. */
     uint64_t (*session_add)(struct tn_rows *rows, const struct tn_session_record *record);
     void (*session_put)(struct tn_rows *rows, uint64_t session, const struct tn_session_row *lease);
     void (*session_moved)(struct tn_rows *rows, uint64_t session); /* version + 1 */
-    /* Marks it dead, takes it out of all groups, and gives up presence that this handle holds for it. */
+    /* Marks it dead and takes it out of all groups. */
     void (*session_end)(struct tn_rows *rows, uint64_t session, const char *reason);
     /* Not dead, ascending; in scratch. */
     struct tn_live_session *(*sessions_live)(struct tn_rows *rows, size_t *ret_n);
@@ -123,13 +122,13 @@ struct tn_rows_type {
 
     /* ---- shards ---- */
     void (*shards_add)(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
-    uint32_t (*shards_drop)(struct tn_rows *rows, uint32_t group,
-                            uint32_t at_most); /* how many went; checkpoints too */
+    /* Checkpoints too. How many went. */
+    uint32_t (*shards_drop)(struct tn_rows *rows, uint32_t group, uint32_t at_most);
     bool (*shard_get)(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
     void (*shard_put)(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                       uint64_t epoch);
-    uint32_t (*shards_moving)(struct tn_rows *rows,
-                              uint32_t group); /* those that tn_rule_in_handoff says yes to */
+    /* How many tn_rule_in_handoff says yes to. */
+    uint32_t (*shards_moving)(struct tn_rows *rows, uint32_t group);
     /* With an epoch above `since`, ascending by shard. */
     struct tn_change *(*shards_since)(struct tn_rows *rows, uint32_t group, uint64_t since,
                                       struct tn_arena *arena, size_t *ret_n);

@@ -7,10 +7,9 @@
 
 #define TN_SQL_LEASE "state, lease_ms, lease_until_ms, lates, version"
 #define TN_SQL_SESSION                                                                                       \
-    "select s.id, coalesce(l.state, 2), l.lease_ms, l.lease_until_ms, l.lates, l.version, s.node, "          \
-    "s.weight_milli,"                                                                                        \
-    " s.joined_ms, s.presence is not null, s.nonce, n.node_id, s.address, s.labels, coalesce(s.end_reason, " \
-    "'')"                                                                                                    \
+    "select s.id, coalesce(l.state, 2), l.lease_ms, l.lease_until_ms, l.lates, l.version, s.node,"           \
+    " s.weight_milli, s.joined_ms, s.presence is not null, s.nonce, n.node_id, s.address, s.labels,"         \
+    " coalesce(s.end_reason, '')"                                                                            \
     " from session s join node n on n.id = s.node left join lease l on l.session = s.id "
 #define TN_SQL_GROUP                                                                                         \
     "select id, name, made, shards, epoch, members_epoch, settings_epoch, plan_epoch, plan_fingerprint,"     \

@@ -1,12 +1,15 @@
 /* A store in one SQLite file on a local disk, for all processes of one machine.
  *
  * Holds: the protocol of store/rows over tables (schema.c). The file is written only by Tenure, in WAL mode
- * with full synchronisation, in short transactions that take the write lock first; the wait for that lock is
- * our own polling with a deadline (SQLite's busy handler is not asked when a read lock is upgraded, and
- * starves under load). Lease clock: the boot clock, so the file belongs to one boot of one machine at a time:
- * another boot ends all sessions, another machine is refused. Beside the file lies PATH-presence
- * (presence.c). Cost of an unchanged TICK: a dozen prepared statements, one page written, one fsync. Sources:
- * sqlite.org/wal.html, lockingv3.html, howtocorrupt.html. */
+ * with full synchronisation, in short transactions that take the write lock first. The wait for that lock is
+ * our own polling with a deadline: SQLite's busy handler is not asked when a read lock is upgraded, and
+ * starves under load.
+ *
+ * Lease clock: the boot clock, so the file belongs to one boot of one machine at a time: another boot ends
+ * all sessions, another machine is refused. Beside the file lies PATH-presence (presence.c).
+ *
+ * Cost of an unchanged TICK: half a dozen prepared statements on three pages, one page written, one sync.
+ * Sources: sqlite.org/wal.html, sqlite.org/lockingv3.html, sqlite.org/howtocorrupt.html. */
 #ifndef TN_STORE_SQLITE_SQLITE_H
 #define TN_STORE_SQLITE_SQLITE_H
 

@@ -7,7 +7,7 @@
 
 static int64_t lease_clock(void *context)
 {
-    return ((struct scratch *)context)->lease_ms;
+    return __atomic_load_n(&((struct scratch *)context)->lease_ms, __ATOMIC_SEQ_CST);
 }
 
 static int64_t unix_clock(void *context)
