@@ -98,7 +98,7 @@ static int64_t clock_of(void *context)
 static bool gate_open(const struct tn_lab *lab, const struct tn_lab_node *node, uint32_t shard)
 {
     return node->used && node->running && !node->paused && node->gate[shard] &&
-           lab->now_ms < node->deadline_ms;
+           (lab->now_ms < node->deadline_ms || lab->never_stops);
 }
 
 static void judge_one_gate(struct tn_lab *lab, uint32_t shard)
@@ -169,7 +169,8 @@ static void hear(struct tn_lab *lab, int index, const struct tn_notice *notice)
 
 static void change_gate(struct tn_lab *lab, int index, const struct tn_gate_change *change)
 {
-    lab->nodes[index].gate[change->shard] = change->token;
+    if (change->token || !lab->never_stops)
+        lab->nodes[index].gate[change->shard] = change->token;
     if (change->token)
         judge_one_gate(lab, change->shard);
     if (change->want_idle)

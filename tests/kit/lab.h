@@ -18,7 +18,7 @@ struct tn_lab_node {
     struct tn_keeper keeper;
     bool used, running, paused; /* running: neither killed nor stopped */
     bool joined;
-    bool cut;       /* the store cannot be reached from this node */
+    bool cut;        /* the store cannot be reached from this node */
     uint64_t *gate;  /* one a shard: token of the open gate */
     uint64_t *token; /* one a shard: token last assigned */
     int64_t deadline_ms;
@@ -37,7 +37,7 @@ struct tn_lab {
     int64_t now_ms;
     struct tn_lab_node nodes[TN_LAB_NODES];
     bool store_down;
-    bool never_stops;   /* negative control: gates do not close and deadlines do not pass */
+    bool never_stops; /* negative control: gates do not close and deadlines do not pass */
     int64_t latency_ms, drain_ms, ready_ms;
     struct tn_rng rng;
     struct tn_text trace; /* one line an event, in an operator's words */

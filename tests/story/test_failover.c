@@ -159,7 +159,8 @@ static void a_lease_changed_online_is_used_from_the_next_renewal_on(void **state
         settings.renew_ms = leases[i] == 5000 ? 1500 : -1;
         settings.request_ms = settings.margin_ms = -1;
         tn_settings_derive(&settings);
-        assert_int_equal(lab->store->type->group_set(lab->store, "orders", &settings, 1000, &error), TENURE_OK);
+        assert_int_equal(lab->store->type->group_set(lab->store, "orders", &settings, 1000, &error),
+                         TENURE_OK);
         tn_lab_run(lab, 12000);
         for (const char *id = "AB"; *id; id++) {
             const struct tn_lab_node *node = tn_lab_node(lab, (char[]){*id, 0});

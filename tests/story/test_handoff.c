@@ -136,7 +136,8 @@ static void a_drain_beyond_its_limit_is_forced_under_a_raised_token(void **state
 static void a_lost_reply_to_any_step_of_a_handoff_is_made_good(void **state)
 {
     (void)state;
-    static const enum tn_op_kind kinds[] = {TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER, TN_OP_LOAD, TN_OP_READY, TN_OP_LEAVE, TN_OP_TICK};
+    static const enum tn_op_kind kinds[] = {TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER, TN_OP_LOAD,
+                                            TN_OP_READY,   TN_OP_LEAVE,    TN_OP_TICK};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         struct tn_lab *lab = tn_fleet_open(50 + k, 2000, 16, "AB");
         for (const char *id = "AB"; *id; id++) {

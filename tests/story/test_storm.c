@@ -1,5 +1,6 @@
-/* Storms: random kills, pauses, partitions, joins, stops, outages and lost replies; then peace, and everything must be owned again.
- * The lab judges at every step that no shard has two open gates, that tokens only grow, that the budget of moves holds. */
+/* Storms: random kills, pauses, partitions, joins, stops, outages and lost replies; then peace, and
+ * everything must be owned again. The lab judges at every step that no shard has two open gates, that tokens
+ * only grow, that the budget of moves holds. */
 #include "kit/fleet.h"
 
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char names[] = "ABCDEFGH";
 
@@ -70,9 +72,7 @@ static void one_fault(struct tn_lab *lab, struct crew *crew)
         break;
     case 6: lab->store_down = !lab->store_down; break;
     case 7:
-    case 8:
-        tn_lab_node(lab, name_of(i, id))->cut = !tn_lab_node(lab, id)->cut;
-        break;
+    case 8: tn_lab_node(lab, name_of(i, id))->cut = !tn_lab_node(lab, id)->cut; break;
     default:
         tn_lab_node(lab, name_of(i, id))->lose_kind = (enum tn_op_kind)tn_rng_below(&lab->rng, TN_OP_COUNT);
         tn_lab_node(lab, name_of(i, id))->lose_count = 1 + (int)tn_rng_below(&lab->rng, 3);
@@ -123,9 +123,23 @@ static void two_hundred_storms_break_no_law_and_end_in_peace(void **state)
         storm(seed, seed % 3 ? 16 : 64);
 }
 
+/* A judge that never fires is no judge: a core that works on after its lease must be caught. */
+static void the_judge_catches_a_node_that_does_not_stop(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(1, 2000, 16, "ABC");
+    lab->never_stops = true;
+    tn_lab_node(lab, "B")->cut = true;
+    tn_lab_run(lab, 10000);
+    assert_non_null(strstr(lab->broken, "has two open gates"));
+    lab->broken[0] = 0;
+    tn_fleet_close(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_judge_catches_a_node_that_does_not_stop),
         cmocka_unit_test(two_hundred_storms_break_no_law_and_end_in_peace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
