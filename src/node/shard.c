@@ -177,7 +177,24 @@ void tenure_leave(struct tenure_group *group, uint32_t shard)
         tell(group, TN_KEEPER_IDLE, shard, 0, false);
 }
 
-/* ---- routing and counters ---- */
+/* ---- routing, settings and counters ---- */
+
+struct settings_question {
+    uint32_t index;
+    struct tn_settings *settings;
+};
+
+static void look_up_settings(struct tenure *tenure, void *argument)
+{
+    const struct settings_question *question = argument;
+    *question->settings = tenure->keeper.groups[question->index]->view.settings;
+}
+
+void tn_node_settings(const struct tenure_group *group, struct tn_settings *ret_settings)
+{
+    struct settings_question question = {.index = group->index, .settings = ret_settings};
+    tn_node_call(group->tenure, look_up_settings, &question);
+}
 
 struct route_question {
     const struct tenure_group *group;

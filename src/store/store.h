@@ -143,8 +143,8 @@ struct tn_store {
  * over, in a new history (what `tenure store new-history` does). */
 enum tenure_status tn_store_open(const char *url, bool create, struct tn_store **ret_store,
                                  struct tenure_error *error);
-/* The descriptor that holds this handle's presence, to be inherited by processes that must keep the session alive; -1
- * where a store has none. Borrowed. Any thread, once joined. */
+/* The descriptor that holds this handle's presence, to be inherited by processes that must keep the session
+ * alive; -1 where a store has none. Borrowed. Any thread, once joined. */
 int tn_store_presence(const struct tn_store *store);
 /* The default URL, an SQLite file in the user's state directory ($XDG_STATE_HOME, else ~/.local/state), into
  * `into`. */

@@ -12,7 +12,7 @@
 struct tn_session_facts {
     bool live;     /* LIVE or LEAVING and a member of the group */
     bool takes;    /* LIVE, not leaving: may be given shards */
-    uint32_t node; /* its node number; 0 when there is no such session */
+    uint32_t node; /* its node number; 0 when there is no such session, or it is dead */
 };
 
 struct tn_rule_world {

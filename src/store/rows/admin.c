@@ -57,7 +57,7 @@ static enum tenure_status find_shard(struct tn_rows *rows, const struct exchange
 static enum tenure_status get(struct tn_rows *rows, void *context)
 {
     struct exchange *exchange = context;
-    struct tn_shard_row row;
+    struct tn_shard_row row = {0};
     const enum tenure_status status = find_shard(rows, exchange, &row);
     if (status == TENURE_OK)
         rows->type->checkpoint_get(rows, exchange->group, exchange->item.shard, exchange->arena,
@@ -80,7 +80,7 @@ enum tenure_status tn_rows_checkpoint_get(struct tn_store *store, uint32_t group
 static enum tenure_status put(struct tn_rows *rows, void *context)
 {
     struct exchange *exchange = context;
-    struct tn_shard_row row;
+    struct tn_shard_row row = {0};
     const enum tenure_status status = find_shard(rows, exchange, &row);
     if (status != TENURE_OK)
         return status;

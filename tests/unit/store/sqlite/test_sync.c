@@ -10,13 +10,13 @@
 static int syncs;
 
 /* Found before the C library's own, also by SQLite. */
-int fdatasync(int fd)
+__attribute__((visibility("default"))) int fdatasync(int fd)
 {
     syncs++;
     return (int)syscall(SYS_fdatasync, fd);
 }
 
-int fsync(int fd)
+__attribute__((visibility("default"))) int fsync(int fd)
 {
     syncs++;
     return (int)syscall(SYS_fsync, fd);
