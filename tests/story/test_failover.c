@@ -173,6 +173,24 @@ static void a_lease_changed_online_is_used_from_the_next_renewal_on(void **state
     }
 }
 
+/* Found by a storm (seed 3620): the join was taken, its reply lost three times; the repeated join answers
+ * with the session as the first one made it. A lease counted from the last request would outlive the one in
+ * the store, and two nodes would own a shard. */
+static void a_join_whose_reply_was_lost_counts_its_lease_from_the_first_time(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(3620, 2000, 8, "A");
+    struct tn_lab_node *node = tn_lab_start(lab, "B");
+    const int64_t began_ms = lab->now_ms;
+    node->lose_kind = TN_OP_JOIN;
+    node->lose_count = 6;
+    while (node->keeper.phase != TN_PHASE_LIVE)
+        tn_lab_run(lab, 1);
+    assert_true(lab->now_ms - began_ms > 500);
+    assert_true(node->deadline_ms <= began_ms + 10 + 2000 - lab->settings.margin_ms);
+    tn_fleet_close(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +201,7 @@ int main(void)
         cmocka_unit_test(an_outage_longer_than_the_lease_stops_all_and_moves_nothing),
         cmocka_unit_test(a_lost_reply_to_any_request_loses_no_shard_and_raises_no_token_twice),
         cmocka_unit_test(a_node_is_judged_by_its_own_lease_not_the_observers),
+        cmocka_unit_test(a_join_whose_reply_was_lost_counts_its_lease_from_the_first_time),
         cmocka_unit_test(a_lease_changed_online_is_used_from_the_next_renewal_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,8 @@ static void on_reply(struct tn_step *step, struct tn_op *op)
     if (op->status == TENURE_OK)
         tn_contact_answer(&keeper->contact, op->sent_ms, step->now_ms, op->store_ms, keeper->margin_ms,
                           keeper->renew_ms + 2 * keeper->request_ms);
-    if (op->status == TENURE_SESSION_ENDED && op->session == keeper->session &&
-        keeper->phase != TN_PHASE_STOPPED)
-        tn_session_ended(step, "ended");
+    if (op->status == TENURE_SESSION_ENDED && op->session == keeper->session)
+        tn_session_doubted(step);
     switch (op->kind) {
     case TN_OP_JOIN: tn_session_join_reply(step, op); break;
     case TN_OP_TICK:

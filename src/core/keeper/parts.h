@@ -27,7 +27,7 @@ void tn_session_wake(struct tn_step *step);
 void tn_session_join_reply(struct tn_step *step, struct tn_op *op);
 void tn_session_tick_reply(struct tn_step *step, struct tn_op *op);
 void tn_session_leave_reply(struct tn_step *step, struct tn_op *op);
-void tn_session_ended(struct tn_step *step, const char *reason);
+void tn_session_doubted(struct tn_step *step);
 bool tn_session_working(const struct tn_keeper *keeper); /* live or leaving, not lapsed */
 
 /* shards.c: rows against holdings */

@@ -129,7 +129,8 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     keeper->lapsed = false;
     keeper->rival_told = false;
     keeper->tick_in_air = keeper->sync_in_air = keeper->probe_in_air = false;
-    keeper->deadline_ms = op->sent_ms + op->join.lease_ms - keeper->margin_ms;
+    /* From what the store says, not from the lease: a repeated join answers with the time of the first. */
+    keeper->deadline_ms = op->sent_ms + (op->join.lease_until_ms - op->store_ms) - keeper->margin_ms;
     keeper->next_tick_ms = step->now_ms + keeper->renew_ms;
     keeper->next_probe_ms = step->now_ms;
     tn_say(step, TN_NOTICE_JOINED, UINT32_MAX, 0)->token = keeper->session;
@@ -251,14 +252,42 @@ static void renewed(struct tn_step *step, const struct tn_op *op)
         for (uint32_t i = 0; i < keeper->n_groups; i++)
             keeper->groups[i]->rescan = true;
     keeper->lapsed = false;
-    /* Something was moved away although the deltas show nothing: do not trust them. */
+}
+
+static void session_ended(struct tn_step *step, const char *reason)
+{
+    struct tn_keeper *keeper = step->keeper;
+    const bool replaced = !strcmp(reason, "replaced");
+    const bool leaving = keeper->phase == TN_PHASE_LEAVING;
+    tn_shards_drop_all(step, replaced ? "another process took over this node id" : "the session was ended");
+    keeper->deadline_ms = 0;
+    keeper->next_tick_ms = keeper->next_probe_ms = keeper->next_sync_ms = INT64_MAX;
+    struct tn_notice *notice = tn_say(step, TN_NOTICE_ENDED, UINT32_MAX, 0);
+    notice->status = replaced ? TENURE_REPLACED : TENURE_SESSION_ENDED;
+    notice->reason = tn_arena_text(step->update->arena, reason);
+    if (replaced || leaving) {
+        keeper->phase = TN_PHASE_STOPPED;
+        tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0)->status = replaced                  ? TENURE_REPLACED
+                                                                 : !strcmp(reason, "left") ? TENURE_OK
+                                                                                           : TENURE_REFUSED;
+        return;
+    }
+    keeper->phase = TN_PHASE_OUT;
+    keeper->next_join_ms = step->now_ms;
+}
+
+/* Something was moved away from this session although the deltas show nothing: they are not to be trusted. */
+static void check_version(struct tn_keeper *keeper, const struct tn_op_tick *tick)
+{
     bool news = false;
-    for (size_t d = 0; d < op->tick.n_deltas; d++)
-        news |= op->tick.deltas[d].n_changes > 0;
-    if (op->tick.version != keeper->version && !news && keeper->version)
+    for (size_t d = 0; d < tick->n_deltas; d++)
+        news |= tick->deltas[d].n_changes > 0;
+    if (tick->version != keeper->version && !news && keeper->version) {
         for (uint32_t i = 0; i < keeper->n_groups; i++)
-            keeper->groups[i]->view.epoch = 0, keeper->want_sync = true;
-    keeper->version = op->tick.version;
+            keeper->groups[i]->view.epoch = 0;
+        keeper->want_sync = true;
+    }
+    keeper->version = tick->version;
 }
 
 void tn_session_tick_reply(struct tn_step *step, struct tn_op *op)
@@ -285,38 +314,17 @@ void tn_session_tick_reply(struct tn_step *step, struct tn_op *op)
         return;
     }
     if (op->tick.renewal == TN_ENDED) {
-        tn_session_ended(step, op->tick.end_reason);
+        session_ended(step, op->tick.end_reason);
         return;
     }
     keeper->history = op->history;
     if (tick)
         renewed(step, op);
     apply_deltas(step, &op->tick);
+    check_version(keeper, &op->tick);
 }
 
 /* ---- the end ---- */
-
-void tn_session_ended(struct tn_step *step, const char *reason)
-{
-    struct tn_keeper *keeper = step->keeper;
-    const bool replaced = !strcmp(reason, "replaced");
-    const bool leaving = keeper->phase == TN_PHASE_LEAVING;
-    tn_shards_drop_all(step, replaced ? "another process took over this node id" : "the session was ended");
-    keeper->deadline_ms = 0;
-    keeper->next_tick_ms = keeper->next_probe_ms = keeper->next_sync_ms = INT64_MAX;
-    struct tn_notice *notice = tn_say(step, TN_NOTICE_ENDED, UINT32_MAX, 0);
-    notice->status = replaced ? TENURE_REPLACED : TENURE_SESSION_ENDED;
-    notice->reason = tn_arena_text(step->update->arena, reason);
-    if (replaced || leaving) {
-        keeper->phase = TN_PHASE_STOPPED;
-        tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0)->status = replaced                  ? TENURE_REPLACED
-                                                                 : !strcmp(reason, "left") ? TENURE_OK
-                                                                                           : TENURE_REFUSED;
-        return;
-    }
-    keeper->phase = TN_PHASE_OUT;
-    keeper->next_join_ms = step->now_ms;
-}
 
 static bool holds_nothing(const struct tn_keeper *keeper)
 {
@@ -364,12 +372,19 @@ void tn_session_leave_reply(struct tn_step *step, struct tn_op *op)
 
 /* ---- time ---- */
 
-static void lapse(struct tn_step *step)
+static void lapse(struct tn_step *step, const char *reason)
 {
     struct tn_keeper *keeper = step->keeper;
     keeper->lapsed = true;
-    tn_shards_drop_all(step, "the lease could not be renewed in time");
+    tn_shards_drop_all(step, reason);
     keeper->next_tick_ms = step->now_ms;
+}
+
+/* Some request was told that the session is dead. Stop at once; the renewal will say how it ended. */
+void tn_session_doubted(struct tn_step *step)
+{
+    if (tn_session_working(step->keeper))
+        lapse(step, "the session was ended");
 }
 
 void tn_session_wake(struct tn_step *step)
@@ -385,7 +400,7 @@ void tn_session_wake(struct tn_step *step)
     if (keeper->phase != TN_PHASE_LIVE && keeper->phase != TN_PHASE_LEAVING)
         return;
     if (!keeper->lapsed && now >= keeper->deadline_ms)
-        lapse(step);
+        lapse(step, "the lease could not be renewed in time");
     if (!keeper->lapsed)
         tn_wake_by(step, keeper->deadline_ms);
     if (now >= keeper->next_tick_ms && !keeper->tick_in_air) {

@@ -99,7 +99,7 @@ struct tn_item {
     uint32_t shard;
     uint32_t node;  /* PLAN: desired node number, 0 none */
     uint64_t token; /* the token that the requester believes current */
-    uint64_t peer;  /* PREPARE: target session */
+    uint64_t peer;  /* PREPARE, TRANSFER, FORCE: target session */
     bool rewind;    /* SAVE */
     struct tn_checkpoint
         checkpoint; /* SAVE: to write (seq 0: stored + 1); reply of CLAIM, RELOAD, LOAD, SAVE: as stored */
