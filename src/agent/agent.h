@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct tn_agent_options {
-    const char *store, *group; /* borrowed, like all texts here */
+    const char *store, *group;                   /* borrowed, like all texts here */
     const char *node_id, *address, *labels_json; /* NULL: as tenure_options */
     uint64_t weight_milli;
     bool replace, per_shard, log_json;
@@ -24,9 +24,9 @@ struct tn_agent_options {
     char *const *command;   /* NULL-terminated, at least one word */
 };
 
-/* Runs until it is told to stop, is replaced, or fails. OK after a clean leave; REFUSED: the drain limit forced
- * shards away; REPLACED; else what went wrong, with `error` filled. To be called once, from the main thread of
- * a process without other threads or children: it takes over the signals and all children. */
+/* Runs until it is told to stop, is replaced, or fails. OK after a clean leave; REFUSED: the drain limit
+ * forced shards away; REPLACED; else what went wrong, with `error` filled. To be called once, from the main
+ * thread of a process without other threads or children: it takes over the signals and all children. */
 enum tenure_status tn_agent_run(const struct tn_agent_options *options, struct tenure_error *error);
 
 #endif

@@ -3,12 +3,10 @@
 #include "agent/parts.h"
 #include "agent/word.h"
 
-#include "sys/clock.h"
-
 #include <signal.h>
 #include <stdio.h>
 
-enum { turn_events = 256, end_grace_ms = 5000 };
+enum { turn_events = 256 };
 
 void tn_charge_set(struct tn_agent *agent, uint32_t shard, enum tn_charge_state state, uint64_t token)
 {
@@ -65,9 +63,10 @@ void tn_charge_give_up(struct tn_agent *agent, const struct tn_worker *worker)
                    "the worker of shard %lld ended %d times within a minute: this node is drained",
                    (long long)worker->shard, TN_WORKER_CRASHES);
     else
-        tn_log_say(agent->log, TENURE_LOG_ERROR,
-                   "the worker ended %d times within a minute: its shards are given up and this node is drained",
-                   TN_WORKER_CRASHES);
+        tn_log_say(
+            agent->log, TENURE_LOG_ERROR,
+            "the worker ended %d times within a minute: its shards are given up and this node is drained",
+            TN_WORKER_CRASHES);
     tn_giveup_drain(agent);
 }
 
@@ -81,6 +80,8 @@ static void on_assigned(struct tn_agent *agent, const struct tenure_event *event
         return; /* the node gives it back unserved */
     tn_charge_set(agent, event->shard, TN_CHARGE_ASSIGNED, event->token);
     agent->ever_assigned = true;
+    if (worker->shard >= 0)
+        tn_worker_forgive(worker);
     if (worker->given_up) { /* nobody works on it; only a shard that is served can be handed over */
         tell_ready(agent, event->shard);
         return;
@@ -137,19 +138,24 @@ static void on_drain(struct tn_agent *agent, const struct tenure_event *event)
         tn_worker_signal(worker, SIGTERM);
 }
 
-static void on_lost(struct tn_agent *agent, const struct tenure_event *event)
+static void tell_lost(struct tn_agent *agent, uint32_t shard, uint64_t token, const char *reason)
 {
-    struct tn_worker *worker = tn_agent_worker(agent, event->shard);
-    if (event->token == agent->charges[event->shard].token)
-        tn_charge_set(agent, event->shard, TN_CHARGE_NONE, 0);
+    struct tn_worker *worker = tn_agent_worker(agent, shard);
+    if (token == agent->charges[shard].token)
+        tn_charge_set(agent, shard, TN_CHARGE_NONE, 0);
     if (worker->shard >= 0) {
-        if (worker->token == event->token)
+        if (worker->token == token)
             tn_worker_end(worker, 0);
         return;
     }
-    tn_word_lost(&agent->line, event->shard, event->token, event->reason);
+    tn_word_lost(&agent->line, shard, token, reason);
     if (worker->state == TN_WORKER_UP || worker->outbox.first)
         tn_worker_put(worker);
+}
+
+void tn_charge_withdraw(struct tn_agent *agent, uint32_t shard, const char *reason)
+{
+    tell_lost(agent, shard, agent->charges[shard].token, reason);
 }
 
 /* A new session is a new presence, and may have another lease. */
@@ -179,7 +185,7 @@ static void on_event(struct tn_agent *agent, const struct tenure_event *event)
     case TENURE_EVENT_PREPARE: on_prepare(agent, event); break;
     case TENURE_EVENT_CANCELLED: on_cancelled(agent, event); break;
     case TENURE_EVENT_DRAIN: on_drain(agent, event); break;
-    case TENURE_EVENT_LOST: on_lost(agent, event); break;
+    case TENURE_EVENT_LOST: tell_lost(agent, event->shard, event->token, event->reason); break;
     case TENURE_EVENT_JOINED: on_joined(agent, event); break;
     case TENURE_EVENT_ENDED:
         tn_log_say(agent->log, TENURE_LOG_WARNING, "the session was ended: %s", event->reason);

@@ -160,8 +160,7 @@ static struct tn_family_verdict look(const struct tn_family *family, const pid_t
 static void announce(struct tn_family *family, const struct tn_family_verdict *verdict)
 {
     const uint64_t one = 1;
-    const bool news =
-        verdict->held != family->verdict.held || verdict->without != family->verdict.without;
+    const bool news = verdict->held != family->verdict.held || verdict->without != family->verdict.without;
     family->verdict = *verdict;
     if (news && write(family->fd, &one, sizeof one) != sizeof one)
         return; /* it is readable already */

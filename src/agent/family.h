@@ -1,10 +1,10 @@
 /* Does everything that the workers started hold the presence of the session?
  *
  * Workers inherit the presence on purpose, so that what survives the agent keeps the session. A wrapper that
- * closes its descriptors breaks that chain. This looks into /proc, on a thread of its own: a worker itself, and
- * every descendant outside the workers' process groups (those the watchdog kills), must have the presence file
- * open. The agent is a subreaper, so that what detaches itself stays its descendant. A process that cannot be
- * looked into (another user's) counts as not holding it; so does everything until the first look.
+ * closes its descriptors breaks that chain. This looks into /proc, on a thread of its own: a worker itself,
+ * and every descendant outside the workers' process groups (those the watchdog kills), must have the presence
+ * file open. The agent is a subreaper, so that what detaches itself stays its descendant. A process that
+ * cannot be looked into (another user's) counts as not holding it; so does everything until the first look.
  *
  * What it cannot see: a process that appears and closes its descriptors between the last look and the agent's
  * death (docs/limits-agent.txt). */

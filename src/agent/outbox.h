@@ -13,8 +13,8 @@ struct tn_outbox_line;
 
 struct tn_outbox {
     struct tn_outbox_line *first, **last;
-    size_t sent;  /* bytes of the first line that are gone */
-    size_t bytes; /* queued, not gone */
+    size_t sent;            /* bytes of the first line that are gone */
+    size_t bytes;           /* queued, not gone */
     int64_t waits_since_ms; /* boot clock: queued bytes and none taken since then; 0: nothing waits */
 };
 

@@ -21,13 +21,13 @@ enum tn_charge_state {
     TN_CHARGE_RELEASED  /* it has finished; the node was told */
 };
 
-struct tn_charge { /* a shard, as far as the worker is concerned */
-    uint64_t token;  /* 0: no line about it is answered */
+struct tn_charge {       /* a shard, as far as the worker is concerned */
+    uint64_t token;      /* 0: no line about it is answered */
     uint64_t warm_token; /* of the open `prepare` */
-    uint32_t saves;  /* checkpoints on their way to the store */
-    uint8_t state;   /* enum tn_charge_state */
-    bool warming;    /* a `prepare` is open */
-    bool released;   /* `released` came while checkpoints were on their way */
+    uint32_t saves;      /* checkpoints on their way to the store */
+    uint8_t state;       /* enum tn_charge_state */
+    bool warming;        /* a `prepare` is open */
+    bool released;       /* `released` came while checkpoints were on their way */
 };
 
 struct tn_agent_counters {
@@ -48,10 +48,10 @@ struct tn_agent {
     int64_t lease_ms;
     int epoll, signals;
     struct tn_process_facts facts;
-    char gate[64], store_url[4096];
+    char gate[64];
     struct tn_text line; /* the line being made */
     uint32_t shards;
-    struct tn_charge *charges; /* one a shard */
+    struct tn_charge *charges;  /* one a shard */
     struct tn_worker **workers; /* one, or one a shard; NULL: there was none yet */
     uint32_t workers_n;
     uint64_t next_number;
@@ -59,21 +59,31 @@ struct tn_agent {
     int64_t joined_ms;
     uint32_t unready; /* charges that are ASSIGNED */
     bool ever_assigned, told_ready;
-    bool stopping; /* tenure_stop was called */
-    bool stopped;  /* STOPPED came: workers are being ended */
-    bool drained;  /* this node was marked, after its worker failed too often */
+    bool stopping;    /* tenure_stop was called */
+    bool stopped;     /* STOPPED came: workers are being ended */
+    bool drained;     /* the node is being marked, after its worker failed too often */
+    pthread_t giveup; /* that does it; see giveup.h */
     enum tenure_status outcome;
     char reason[256];
 };
 
 /* What an epoll event is about: kind in the low byte, a worker's index above it. */
-enum tn_source { TN_SOURCE_EVENTS, TN_SOURCE_SIGNALS, TN_SOURCE_SAVER, TN_SOURCE_WATCHDOG, TN_SOURCE_FAMILY,
-                 TN_SOURCE_TO, TN_SOURCE_FROM };
+enum tn_source {
+    TN_SOURCE_EVENTS,
+    TN_SOURCE_SIGNALS,
+    TN_SOURCE_SAVER,
+    TN_SOURCE_WATCHDOG,
+    TN_SOURCE_FAMILY,
+    TN_SOURCE_TO,
+    TN_SOURCE_FROM
+};
 
 /* charge.c: the node's events */
 void tn_charge_events(struct tn_agent *agent);
 /* The worker's process is gone: what it had goes through reload. */
 void tn_charge_orphan(struct tn_agent *agent, const struct tn_worker *worker);
+/* Takes an assigned shard back from the worker: `lost`, or the end of a one-shard process. */
+void tn_charge_withdraw(struct tn_agent *agent, uint32_t shard, const char *reason);
 /* No process will take the worker's shards any more: stands in for it, so that they can move away. */
 void tn_charge_give_up(struct tn_agent *agent, const struct tn_worker *worker);
 /* Its process runs: a one-shard process is ready by running. */
@@ -85,6 +95,9 @@ void tn_answer_line(struct tn_agent *agent, struct tn_worker *worker, const char
 void tn_answer_saves(struct tn_agent *agent);
 void tn_answer_released(struct tn_agent *agent, uint32_t shard);
 
+/* agent.c */
+/* The session's presence is (again) what the store holds: for the watchdog and for workers yet to come. */
+void tn_agent_take_presence(struct tn_agent *agent);
 /* The worker that has the shard, made when there is none. */
 struct tn_worker *tn_agent_worker(struct tn_agent *agent, uint32_t shard);
 /* Is the shard one of this worker's? */

@@ -20,10 +20,13 @@ struct environment { /* made before the fork: the child may not allocate */
     char **all;
 };
 
+/* What is set anew, and what the service manager meant for the agent alone. */
 static bool is_ours(const char *variable)
 {
-    static const char *const names[] = {"TENURE_GROUP=", "TENURE_NODE=",  "TENURE_SHARDS=", "TENURE_STORE=",
-                                        "TENURE_GATE=",  "TENURE_SHARD=", "TENURE_TOKEN=",  "TENURE_CHECKPOINT_FD="};
+    static const char *const names[] = {
+        "TENURE_GROUP=",  "TENURE_NODE=",   "TENURE_SHARDS=", "TENURE_STORE=",
+        "TENURE_GATE=",   "TENURE_SHARD=",  "TENURE_TOKEN=",  "TENURE_CHECKPOINT_FD=",
+        "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID="};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strncmp(variable, names[i], strlen(names[i])))
             return true;

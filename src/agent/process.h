@@ -31,8 +31,8 @@ struct tn_process {
     int go;    /* the child waits for its first byte before it runs the command; -1 after tn_process_go */
 };
 
-/* Forks. The child waits: first let the watchdog know its group (its pid), then tn_process_go. False: errno says
- * why. */
+/* Forks. The child waits: first let the watchdog know its group (its pid), then tn_process_go. False: errno
+ * says why. */
 bool tn_process_start(const struct tn_process_request *request, struct tn_process *ret_process);
 void tn_process_go(struct tn_process *process);
 /* Closes the descriptors. */

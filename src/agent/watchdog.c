@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { groups_most = 1 << 16, look_ms = 2 };
+enum { groups_most = 1 << 16, look_ms = 2, patience_ms = 100 };
 
 enum order_kind { ORDER_HOLD, ORDER_LINGER, ORDER_GUARD, ORDER_FREE, ORDER_BYE };
 
@@ -20,7 +21,8 @@ struct order { /* one packet */
     int64_t number;
 };
 
-/* ---- the watchdog's own process: it was forked from a process with threads, so it uses system calls only ---- */
+/* ---- the watchdog's own process: it was forked from a process with threads, so it uses system calls only
+ * ---- */
 
 static struct {
     int control, presence;
@@ -81,11 +83,31 @@ static bool read_order(void)
     return true;
 }
 
-static bool all_gone(void)
+/* A process that nobody reaps is dead all the same. */
+static bool is_dead(pid_t pid)
 {
-    while (dog.n && kill(-dog.groups[dog.n - 1], SIGKILL) != 0 && errno == ESRCH)
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *const name_end = strrchr(text, ')');
+    return !name_end || name_end[1] == 0 || name_end[2] == 'Z' || name_end[2] == 'X';
+}
+
+/* Killed processes are given a moment; then only one that leads a group can still be waited for. */
+static bool all_gone(bool patient)
+{
+    while (dog.n) {
+        const pid_t group = dog.groups[dog.n - 1];
+        const bool empty = kill(-group, SIGKILL) != 0 && errno == ESRCH;
+        if (!empty && (patient || !is_dead(group)))
+            return false;
         dog.n--;
-    return dog.n == 0;
+    }
+    return true;
 }
 
 /* A renewal that the agent sent just before its death lasts for a lease from then at most. */
@@ -94,7 +116,8 @@ static void after_the_agent(void)
     const int64_t lease_end_ms = tn_clock_boot_ms() + dog.lease_ms;
     for (int i = 0; i < dog.n; i++)
         kill(-dog.groups[i], SIGKILL);
-    while (!all_gone() && tn_clock_boot_ms() < lease_end_ms)
+    const int64_t patient_until_ms = tn_clock_boot_ms() + patience_ms;
+    while (!all_gone(tn_clock_boot_ms() < patient_until_ms) && tn_clock_boot_ms() < lease_end_ms)
         tn_clock_sleep_ms(look_ms);
     if (dog.linger && tn_clock_boot_ms() < lease_end_ms)
         tn_clock_sleep_ms(lease_end_ms - tn_clock_boot_ms());

@@ -4,8 +4,8 @@
  * workers, waits until they are gone, and only then ends. It holds the presence of the session meanwhile
  * (node.h, tn_node_presence), so that nobody takes the shards while a worker may still be at work. Where some
  * process that the agent's workers started would escape both the killing and the presence (family.h), the
- * watchdog is told to linger: it then keeps the presence for one whole lease after the agent's death, and with
- * that the session ends by expiry alone.
+ * watchdog is told to linger: it then keeps the presence for one whole lease after the agent's death, and
+ * with that the session ends by expiry alone.
  *
  * DESIGN section 5.2. The orders are the loop's; they do not block: an order that cannot be sent means that
  * the watchdog is gone, and a new one is to be made (tn_watchdog_fd polls readable then). */

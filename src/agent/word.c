@@ -99,9 +99,8 @@ static const char *read_fields(struct tn_word *word)
         return "not a JSON object";
     if (!find_kind(json_string_value(json_object_get(word->root, "event")), &word->kind))
         return "`event` is not one that a worker sends";
-    if (kinds[word->kind].of_shard &&
-        (!read_number(word->root, "shard", true, UINT32_MAX, &shard) ||
-         !read_number(word->root, "token", true, INT64_MAX, &word->token)))
+    if (kinds[word->kind].of_shard && (!read_number(word->root, "shard", true, UINT32_MAX, &shard) ||
+                                       !read_number(word->root, "token", true, INT64_MAX, &word->token)))
         return "`shard` and `token` must be whole numbers";
     word->shard = (uint32_t)shard;
     switch (word->kind) {
@@ -177,10 +176,10 @@ static void add_checkpoint(json_t *object, const void *data, size_t size)
 
 void tn_word_hello(struct tn_text *line, const struct tn_word_hello *hello)
 {
-    json_t *object = json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:s}", "event", "hello", "protocol", 1, "group",
-                               text_or_null(hello->group), "node", text_or_null(hello->node), "session",
-                               (json_int_t)hello->session, "shards", (json_int_t)hello->shards, "hash",
-                               hello->hash);
+    json_t *object =
+        json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:s}", "event", "hello", "protocol", 1, "group",
+                  text_or_null(hello->group), "node", text_or_null(hello->node), "session",
+                  (json_int_t)hello->session, "shards", (json_int_t)hello->shards, "hash", hello->hash);
     char wide[32];
     snprintf(wide, sizeof wide, "%llu", (unsigned long long)hello->seed);
     json_object_set_new(object, "seed",

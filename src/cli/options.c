@@ -201,11 +201,22 @@ static enum tenure_status check_choice(const struct tn_options *options, struct 
                         tn_escape_short(options->arena, value->text), value->option->value);
 }
 
+static void add_text(const struct tn_options *options, struct tn_option_value *value, const char *text)
+{
+    const char **const more = tn_arena_array(options->arena, value->n_texts + 1, sizeof *more);
+    for (size_t i = 0; i < value->n_texts; i++)
+        more[i] = value->texts[i];
+    more[value->n_texts++] = text;
+    value->texts = more;
+}
+
 static enum tenure_status take(struct tn_options *options, struct tn_option_value *value, const char *text,
                                struct tenure_error *error)
 {
     const struct tn_option *const option = value->option;
-    if (value->given) /* which of the two was meant is a guess */
+    if (option->kind == TN_OPTION_MANY)
+        add_text(options, value, text);
+    else if (value->given) /* which of the two was meant is a guess */
         return tn_error_set(error, TENURE_BAD_INPUT, "--%s is given twice", option->name);
     value->given = true;
     value->text = text;
@@ -219,6 +230,7 @@ static enum tenure_status take(struct tn_options *options, struct tn_option_valu
         return tn_error_set(error, TENURE_BAD_INPUT, "--%s: '%s' is not a whole number from 0 to 2^64 - 1",
                             option->name, tn_escape_short(options->arena, text));
     case TN_OPTION_FLAG:
+    case TN_OPTION_MANY:
     case TN_OPTION_TEXT: break;
     }
     return TENURE_OK;

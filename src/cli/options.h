@@ -17,6 +17,7 @@
 enum tn_option_kind {
     TN_OPTION_FLAG,     /* no value */
     TN_OPTION_TEXT,     /* any */
+    TN_OPTION_MANY,     /* any, as often as wanted; the values are in `texts` */
     TN_OPTION_COUNT,    /* a whole number from smallest to largest */
     TN_OPTION_UNSIGNED, /* 0 to 2^64 - 1 */
     TN_OPTION_DURATION, /* ms, from smallest to largest */
@@ -37,7 +38,9 @@ struct tn_option_value {
     bool given;
     const char *text; /* as typed */
     int64_t number;
-    uint64_t wide; /* UNSIGNED */
+    uint64_t wide;      /* UNSIGNED */
+    const char **texts; /* MANY */
+    size_t n_texts;
 };
 
 struct tn_options {
