@@ -196,6 +196,27 @@ enum tenure_status tenure_stamp_install(const char *path, struct tenure_error *e
 enum tenure_status tenure_stamp_raise(const char *path, const char *group, uint32_t shard, uint64_t token,
                                       int64_t limit_ms, struct tenure_error *error);
 
+/* ---- effects: what cannot be fenced (an e-mail, a call to a third party) ---- */
+
+struct sqlite3; /* sqlite3.h */
+
+/* The idempotency key of a step of work, for a third party that takes one: "GROUP/SHARD/TOKEN/SEQUENCE", with
+ * what is not a letter, a digit, '.', '_' or '-' in the group's name as %XX. Returns the length needed,
+ * without the terminator. Another owner of the shard has another token, so this key tells repeats of one
+ * owner apart from each other; to recognise what an earlier owner did, take a key of your own data for the
+ * claim below. */
+size_t tenure_effect_key(const char *group, uint32_t shard, uint64_t token, uint64_t sequence, char *into,
+                         size_t room);
+/* Inside the caller's open transaction on a data file prepared by tenure_stamp_install: takes the fence, then
+ * claims the effect `key` for the shard. OK: nobody did it, it is the caller's: commit, do it, and go on. NO:
+ * it was claimed before, by this owner or an earlier one: do not do it again. STALE: no longer the owner;
+ * roll back. BAD_INPUT: no transaction is open (a fence in autocommit protects nothing), or not prepared.
+ * Rolling back gives the claim up. Whoever crashes between commit and effect leaves it claimed and undone:
+ * the effect happens at most once. */
+enum tenure_status tenure_effect_claim(struct sqlite3 *db, const char *group, uint32_t shard,
+                                       const char *node, uint64_t token, const char *key,
+                                       struct tenure_error *error);
+
 #ifdef __cplusplus
 }
 #endif

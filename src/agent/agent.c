@@ -7,6 +7,7 @@
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { batch = 64, idle_ms = 1000, shutdown_ms = 5000, forced_shutdown_ms = 500, no_shards_ready_ms = 2000 };
+enum {
+    batch = 64,
+    idle_ms = 1000,
+    forced_shutdown_ms = 500,
+    presence_fd_least = 64,
+    no_shards_ready_ms = 2000
+};
 
 /* ---- workers ---- */
 
@@ -53,11 +60,21 @@ static void look_at(struct tn_agent *agent, int fd, enum tn_source source)
         abort();
 }
 
+/* Away from the small numbers, which a worker's script may use for its own files and close with that. */
+static int move_up(int fd)
+{
+    const int raised = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, presence_fd_least);
+    if (raised < 0)
+        return fd;
+    close(fd);
+    return raised;
+}
+
 void tn_agent_take_presence(struct tn_agent *agent)
 {
     if (agent->presence >= 0)
         close(agent->presence);
-    agent->presence = tn_node_presence(agent->tenure);
+    agent->presence = move_up(tn_node_presence(agent->tenure));
     if (agent->presence >= 0 && !agent->family) {
         agent->expiry_only = true; /* until it was looked at */
         agent->family = tn_family_open(agent->presence, agent->watchdog.pid);
@@ -229,7 +246,7 @@ static bool any_runs(const struct tn_agent *agent)
 
 static void end_workers(struct tn_agent *agent)
 {
-    const int64_t limit_ms = agent->outcome == TENURE_OK ? shutdown_ms : forced_shutdown_ms;
+    const int64_t limit_ms = agent->outcome == TENURE_OK ? TN_SHUTDOWN_MS : forced_shutdown_ms;
     for (uint32_t i = 0; i < agent->workers_n; i++)
         if (agent->workers[i])
             tn_worker_shut_down(agent->workers[i], limit_ms);

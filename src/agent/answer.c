@@ -84,6 +84,8 @@ void tn_answer_released(struct tn_agent *agent, uint32_t shard)
     }
     tenure_released(agent->group, shard, charge->token);
     tn_charge_set(agent, shard, TN_CHARGE_RELEASED, charge->token);
+    if (agent->options->per_shard)
+        tn_worker_shut_down(tn_agent_worker(agent, shard), TN_SHUTDOWN_MS);
 }
 
 static void on_ready(struct tn_agent *agent, uint32_t shard)
@@ -172,7 +174,13 @@ void tn_answer_line(struct tn_agent *agent, struct tn_worker *worker, const char
         tn_log_say(agent->log, word.level, "worker %d: %s", worker->process.pid, word.text);
         break;
     case TN_WORD_DONE:
-    case TN_WORD_FAILED: complain(agent, worker, "jobs are not in this version", line); break;
+    case TN_WORD_FAILED:
+        if (!worker->told_jobs)
+            tn_log_say(agent->log, TENURE_LOG_WARNING,
+                       "worker %d: %s is ignored: jobs are not in this version", worker->process.pid,
+                       tn_word_name(word.kind));
+        worker->told_jobs = true;
+        break;
     default: on_shard_word(agent, worker, &word, line); break;
     }
     tn_word_done(&word);

@@ -3,7 +3,6 @@
 #include "agent/parts.h"
 #include "agent/word.h"
 
-#include <signal.h>
 #include <stdio.h>
 
 enum { turn_events = 256 };
@@ -135,7 +134,7 @@ static void on_drain(struct tn_agent *agent, const struct tenure_event *event)
     tn_word_drain(&agent->line, event->shard, event->token, event->deadline_in_ms);
     tn_worker_put(worker);
     if (worker->shard >= 0)
-        tn_worker_signal(worker, SIGTERM);
+        tn_worker_terminate(worker);
 }
 
 static void tell_lost(struct tn_agent *agent, uint32_t shard, uint64_t token, const char *reason)

@@ -13,6 +13,9 @@
 #include "base/text.h"
 #include "node/node.h"
 
+/* How long a worker may take to end after its last word. */
+enum { TN_SHUTDOWN_MS = 5000 };
+
 enum tn_charge_state {
     TN_CHARGE_NONE,     /* not ours, or on its way through a reload */
     TN_CHARGE_ASSIGNED, /* the worker was told, or will be once it runs */

@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { variables_n = 8, variable_room = 4352 };
+enum {
+    variables_n = 8,
+    variable_room = 4352,
+    lines_fd = 3 /* of a one-shard process: shells can name descriptors of one digit only */
+};
 
 /* ---- the environment ---- */
 
@@ -40,7 +44,7 @@ static void add(struct environment *environment, size_t *n, size_t *own, const c
     environment->all[(*n)++] = variable;
 }
 
-static struct environment *make_environment(const struct tn_process_request *request, int socket_fd)
+static struct environment *make_environment(const struct tn_process_request *request)
 {
     const struct tn_process_facts *facts = request->facts;
     struct environment *environment = calloc(1, sizeof *environment);
@@ -65,7 +69,7 @@ static struct environment *make_environment(const struct tn_process_request *req
     add(environment, &n, &own, "TENURE_SHARD", number);
     snprintf(number, sizeof number, "%llu", (unsigned long long)request->token);
     add(environment, &n, &own, "TENURE_TOKEN", number);
-    snprintf(number, sizeof number, "%d", socket_fd);
+    snprintf(number, sizeof number, "%d", lines_fd);
     add(environment, &n, &own, "TENURE_CHECKPOINT_FD", number);
     return environment;
 }
@@ -155,10 +159,12 @@ static void run_child(const struct tn_process_request *request, struct ends *end
         _exit(1); /* the agent is gone already */
     reset_signals();
     dup2(one_shard ? ends->output[1] : ends->lines[1], STDIN_FILENO);
-    if (one_shard)
-        inherit(ends->lines[1]);
-    else
+    if (!one_shard)
         dup2(ends->output[1], STDOUT_FILENO);
+    else if (ends->lines[1] == lines_fd)
+        inherit(lines_fd);
+    else
+        dup2(ends->lines[1], lines_fd);
     inherit(request->presence);
     execvpe(request->command[0], request->command, environment->all);
     dprintf(STDERR_FILENO, "tenure run: cannot run %s: %s\n", request->command[0], strerror(errno));
@@ -174,7 +180,7 @@ bool tn_process_start(const struct tn_process_request *request, struct tn_proces
     struct ends ends;
     if (!make_ends(&ends, one_shard))
         return false;
-    struct environment *environment = make_environment(request, ends.lines[1]);
+    struct environment *environment = make_environment(request);
     const pid_t pid = fork();
     if (pid == 0)
         run_child(request, &ends, environment, agent);

@@ -17,7 +17,7 @@ struct tn_process_facts {
 struct tn_process_request {
     char *const *command; /* argv, NULL-terminated */
     const struct tn_process_facts *facts;
-    int presence;  /* to be inherited; -1: none */
+    int presence;  /* to be inherited; -1: none; above the descriptors that scripts name */
     int64_t shard; /* one shard's process; -1: of all shards */
     uint64_t token;
 };

@@ -94,7 +94,7 @@ static void start(struct tn_worker *worker, int64_t now_ms)
     worker->state = TN_WORKER_UP;
     worker->saves = 0;
     worker->kill_at_ms = worker->closed_ms = 0;
-    worker->expected = worker->last_line = worker->wanted = false;
+    worker->expected = worker->last_line = worker->wanted = worker->terminated = false;
     worker->started_ms = now_ms;
     tn_log_say(agent->log, TENURE_LOG_INFO, "worker %d started", worker->process.pid);
     put_hello(worker);
@@ -118,10 +118,11 @@ void tn_worker_crash(struct tn_worker *worker, const char *why)
     kill_group(worker);
 }
 
-void tn_worker_signal(const struct tn_worker *worker, int number)
+void tn_worker_terminate(struct tn_worker *worker)
 {
-    if (worker->state == TN_WORKER_UP)
-        kill(worker->process.pid, number);
+    if (worker->state == TN_WORKER_UP && !worker->terminated)
+        kill(worker->process.pid, SIGTERM);
+    worker->terminated = true;
 }
 
 void tn_worker_want(struct tn_worker *worker, uint64_t token)
@@ -150,7 +151,7 @@ void tn_worker_shut_down(struct tn_worker *worker, int64_t limit_ms)
     if (worker->state != TN_WORKER_UP)
         return;
     if (worker->shard >= 0)
-        tn_worker_signal(worker, SIGTERM);
+        tn_worker_terminate(worker);
     worker->last_line = true;
     tn_word_shutdown(&worker->agent->line, limit_ms);
     tn_worker_put(worker);

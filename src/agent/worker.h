@@ -40,6 +40,8 @@ struct tn_worker {
     bool wanted;    /* to be started (again) */
     bool given_up;
     bool expected;    /* its end was asked for: not a crash */
+    bool terminated;  /* it got SIGTERM */
+    bool told_jobs;   /* the log has it that jobs are not in this version */
     bool last_line;   /* close its input once the outbox is empty */
     bool watching_to; /* epoll looks at `to` */
     bool watching_from;
@@ -60,7 +62,8 @@ void tn_worker_forgive(struct tn_worker *worker);
 void tn_worker_end(struct tn_worker *worker, int64_t kill_at_ms);
 /* `shutdown` with this much time, then end of input, then SIGKILL. */
 void tn_worker_shut_down(struct tn_worker *worker, int64_t limit_ms);
-void tn_worker_signal(const struct tn_worker *worker, int number);
+/* SIGTERM, once. */
+void tn_worker_terminate(struct tn_worker *worker);
 /* wire.c: something came, or room came. */
 void tn_worker_receive(struct tn_worker *worker);
 void tn_worker_send(struct tn_worker *worker);

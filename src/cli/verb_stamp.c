@@ -35,7 +35,8 @@ static enum tenure_status install(struct tn_cli *cli)
     const bool dry_run = tn_cli_flag(cli, "dry-run");
     if (dry_run) {
         struct stat file;
-        printf("would make table tenure_stamp and view tenure_fence, where they are missing, in %s %s\n",
+        printf("would make tables tenure_stamp and tenure_effect and view tenure_fence, where they are "
+               "missing, in %s %s\n",
                stat(path, &file) == 0 ? "the file" : "the new file", tn_cli_shown(cli, path));
         return TENURE_OK;
     }
@@ -99,7 +100,8 @@ const struct tn_verb tn_verb_stamp_install = {
     .name = "stamp install",
     .arguments = "FILE",
     .summary = "prepare an SQLite data file for fenced writes",
-    .details = "Makes table tenure_stamp and view tenure_fence in the file, which is made when missing. "
+    .details = "Makes tables tenure_stamp and tenure_effect and view tenure_fence in the file, which is made "
+               "when missing. "
                "Then, in a transaction,\n"
                "  insert into tenure_fence(group_name, shard, node, token) values ('orders', 37, 'A', 19);\n"
                "aborts with a message that begins with TN001 unless 19 is the stamp of that shard.",

@@ -69,3 +69,17 @@ def alive(pid):
         return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def children(parent, name):
+    """Pids of the living children of this name."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        state, ppid = text.rsplit(")", 1)[1].split()[:2]
+        if int(ppid) == parent and state not in "ZX" and text.split("(", 1)[1].rsplit(")", 1)[0] == name:
+            found.append(int(stat.parent.name))
+    return found

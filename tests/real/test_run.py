@@ -5,12 +5,13 @@ usage: test_run.py BUILD_DIR    (TENURE_SOAK=1: longer)
 """
 import json
 import os
+import pathlib
 import signal
 import socket
 import sys
 import time
 
-from agents import Agent, alive
+from agents import Agent, alive, children
 from fleet import FACTOR, SLOW, SOAK, Fleet, Report, boot_ms
 
 BUILD = sys.argv[1]
@@ -33,7 +34,7 @@ def every_line_of_the_protocol(report):
     """A worker in any language is written against these lines and nothing else."""
     fleet = fleet_of(1)
     saves = [{"data": "first \u0000 \u4e2d\u6587"}, {"data": "800", "seq": 800}, {"data": "700", "seq": 700}, {"data": "700", "seq": 700, "rewind": True},
-             {"data": "x" * 65537}, {"data": "y" * 65536}]
+             {"fill": ["x", 65537]}, {"fill": ["y", 65536]}]
     a = Agent(fleet, "a", "--address", "a:1", "--label", "zone=z1", "--label", "rack=r1", "--weight", "1.5", tricks=["save=" + json.dumps(saves)])
     fleet.until(lambda: len(a.said("saved")) + len(a.said("save_failed")) == 6, 20 * SLOW, "six answers")
     hello = a.said("hello")[0]
@@ -104,7 +105,7 @@ def one_deaf_process_among_many(report):
     fleet.cli("checkpoint", "set", "0", "--force", "z" * 60000, "--group", "orders")
     a = Agent(fleet, "a", "--per-shard", "--stuck-after", "400ms", tricks=["only=0", "deaf"])
     fleet.until(lambda: len(a.said("one shard")) == 3, 20 * SLOW, "three shards work")
-    report.check(all(n["environment"]["TENURE_SHARD"] == str(n["environment"].get("TENURE_SHARD")) for n in a.said("hello")), "each has its variables")
+    report.check(all("TENURE_TOKEN" in n["environment"] and n["environment"]["TENURE_SHARD"] in "123" for n in a.said("hello")), "each has TENURE_SHARD, TENURE_TOKEN and TENURE_CHECKPOINT_FD")
     tokens = {n["shard"]: n["token"] for n in a.said("one shard")}
     victim = a.said("one shard", shard=2)[0]["pid"]
     os.kill(victim, signal.SIGKILL)
@@ -304,8 +305,42 @@ def exit_statuses_and_the_service_manager(report):
     fleet.close()
 
 
+def a_killed_watchdog_is_replaced(report):
+    """Without it, what a worker started would outlive an agent that is killed."""
+    fleet = fleet_of(2)
+    a = Agent(fleet, "a", command=["sh", "-c", "sleep 1000 & exec sleep 1000"])
+    fleet.until(lambda: children(a.process.pid, "sleep"), 20 * SLOW, "the worker")
+    first = children(a.process.pid, "tenure-watchdog")[0]
+    os.kill(first, signal.SIGKILL)
+    fleet.until(lambda: a.logged("the watchdog is gone") and children(a.process.pid, "tenure-watchdog") not in ([], [first]), 10 * SLOW, "another one")
+    report.check(True, "a killed watchdog is noticed and replaced")
+    leader = children(a.process.pid, "sleep")[0]
+    inner = children(leader, "sleep")[0]
+    a.end()
+    fleet.until(lambda: not alive(leader) and not alive(inner), 10 * SLOW, "all are gone")
+    report.check(True, "SIGKILL of the agent: the worker and what it started in its group are gone")
+    fleet.close()
+
+
+def the_example_workers_work(report):
+    """They are what a newcomer copies."""
+    examples = pathlib.Path(__file__).resolve().parents[2] / "examples/workers"
+    commands = [[], [str(examples / "worker.sh")]], [[], [str(examples / "worker.py"), "20"]], [[], [str(pathlib.Path(BUILD) / "examples/line_worker")]], [["--per-shard"], [str(examples / "one_shard.sh")]]
+    for options, command in commands:
+        fleet = fleet_of(2)
+        name = pathlib.Path(command[0]).name
+        a = Agent(fleet, "a", *options, command=command)
+        fleet.until(lambda: all(row[2] == "owned" for row in owned(fleet).values()), 20 * SLOW, "owned")
+        before = [fleet.cli("checkpoint", "get", s, "--group", "orders", code=None).stdout for s in "01"]
+        fleet.until(lambda: all(fleet.cli("checkpoint", "get", s, "--group", "orders", code=None).stdout not in ("", b) for s, b in zip("01", before)), 20 * SLOW, "progress")
+        b = Agent(fleet, "b", *options, command=command)
+        fleet.until(lambda: {row[0] for row in owned(fleet).values()} == {"a", "b"}, 20 * SLOW, "one each")
+        report.check(a.stop() == 0 and b.stop() == 0 and not a.logged("crashes 1"), f"{name}: makes progress, hands over, leaves")
+        fleet.close()
+
+
 if __name__ == "__main__":
-    Report().run(every_line_of_the_protocol, workers_that_misbehave_touch_no_other_shard, one_deaf_process_among_many,
+    Report().run(the_example_workers_work, a_killed_watchdog_is_replaced, every_line_of_the_protocol, workers_that_misbehave_touch_no_other_shard, one_deaf_process_among_many,
                  a_worker_that_does_not_read_is_killed, a_killed_worker_is_back_within_a_second, a_dead_agents_survivors_keep_its_session,
                  a_stop_waits_for_the_batch, a_drain_limit_forces_shards_away, a_paused_node_wakes_up_harmless,
                  a_worker_that_exits_at_once_ten_times, exit_statuses_and_the_service_manager)

@@ -69,8 +69,9 @@ struct tn_checkpoint {
 
 #define TN_OPS(X)                                                                                            \
     X(JOIN)                                                                                                  \
-    X(TICK) X(SYNC) X(PROBE) X(BURY) X(PLAN) X(CLAIM) X(PREPARE) X(PREPARED) X(TRANSFER) X(FORCE) X(ABORT)   \
-        X(READY) X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
+    X(TICK)                                                                                                  \
+    X(SYNC) X(PROBE) X(BURY) X(PLAN) X(CLAIM) X(PREPARE) X(PREPARED) X(TRANSFER) X(FORCE) X(ABORT) X(READY)  \
+        X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
 
 enum tn_op_kind {
 #define X(name) TN_OP_##name,

@@ -23,6 +23,10 @@ static const char *const schema[] = {
     " update tenure_stamp set node = coalesce(new.node, ''),"
     "  fenced_ms = cast((julianday('now') - 2440587.5) * 86400000 as integer)"
     " where group_name = new.group_name and shard = new.shard; end",
+    "create table if not exists tenure_effect("
+    " group_name text not null, shard integer not null, key text not null, token integer not null,"
+    " done_ms integer not null default (cast((julianday('now') - 2440587.5) * 86400000 as integer)),"
+    " primary key(group_name, shard, key)) without rowid",
 };
 
 static enum tenure_status check(const char *group, uint32_t shard, struct tenure_error *error);
@@ -113,15 +117,18 @@ static enum tenure_status verify(struct tn_stamp_file *file)
         "select group_name, shard, token, node, fenced_ms from tenure_stamp limit 0",
         "insert into tenure_stamp(group_name, shard) values (1, 1) on conflict(group_name, shard) do nothing",
         "insert into tenure_fence values ('', 0, '', 0)",
+        "insert into tenure_effect(group_name, shard, key, token) values ('', 0, '', 0)"
+        " on conflict(group_name, shard, key) do nothing",
     };
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         sqlite3_stmt *probe;
         const int code = sqlite3_prepare_v2(file->db, probes[i], -1, &probe, NULL);
         sqlite3_finalize(probe);
         if (code == SQLITE_ERROR)
-            return tn_error_set(file->error, TENURE_EXISTS,
-                                "'%.200s' has a tenure_stamp or tenure_fence of another shape: %.200s",
-                                file->path, sqlite3_errmsg(file->db));
+            return tn_error_set(
+                file->error, TENURE_EXISTS,
+                "'%.200s' has a tenure_stamp, tenure_fence or tenure_effect of another shape: %.200s",
+                file->path, sqlite3_errmsg(file->db));
         if (code != SQLITE_OK)
             return tn_stamp_file_fail(file, false);
     }

@@ -12,6 +12,10 @@
  * can raise, and what was checked stays true up to the commit. (In autocommit a fence protects nothing: it
  * ends before the write begins.)
  *
+ *   table tenure_effect(group_name, shard, key, token, done_ms), key (group_name, shard, key): outside
+ * effects that were done, or are about to be; effect.c fills it, or the user's own `insert ... on conflict do
+ * nothing`.
+ *
  * The user's journal mode is left as it is. Nothing is kept open between calls. Any thread; every call blocks
  * for file access and polls for the write lock by itself until the limit (SQLite's busy_timeout sleeps ever
  * longer and starves under load). Source: https://www.sqlite.org/lang_createtrigger.html (INSTEAD OF, RAISE),

@@ -71,8 +71,9 @@ def assigned(event):
     shards[shard] = token
     say("ready", shard=shard, token=token)
     note("ready", shard=shard, token=token)
-    for data in json.loads(TRICKS.get("save", "[]")):  # [{"data":..,"seq":..,"rewind":..}]
-        say("checkpoint", shard=shard, token=token, **data)
+    for data in json.loads(TRICKS.get("save", "[]")):  # [{"data":.. or "fill":[..,n],"seq":..,"rewind":..}]
+        fill = data.pop("fill", None)
+        say("checkpoint", shard=shard, token=token, **({"data": fill[0] * fill[1]} if fill else {}), **data)
 
 
 def drain(event):
@@ -176,7 +177,7 @@ def main():
             on(event)
         for shard, token in list(shards.items()):
             open_now = gate.open(shard, token)
-            if had.get((shard, token)) != open_now:
+            if had.get((shard, token), False) != open_now:
                 had[shard, token] = open_now
                 note("gate", shard=shard, token=token, open=open_now)
             if "work_s" in TRICKS and open_now and shard not in done:
