@@ -118,7 +118,7 @@ enum tenure_status tenure_next(struct tenure *tenure, int64_t timeout_ms, struct
 /* The shard's state is loaded: opens the gate for (shard, token). STALE when that token is not (or no longer)
  * assigned here. */
 enum tenure_status tenure_ready(struct tenure_group *group, uint32_t shard, uint64_t token);
-/* Warmed up. WRONG: STALE when no PREPARE is open for the shard. */
+/* Warmed up. STALE when no PREPARE is open for the shard. */
 enum tenure_status tenure_prepared(struct tenure_group *group, uint32_t shard);
 /* No work on the shard is left; it may go. STALE when it is not draining under this token. */
 enum tenure_status tenure_released(struct tenure_group *group, uint32_t shard, uint64_t token);
@@ -127,10 +127,14 @@ enum tenure_status tenure_released(struct tenure_group *group, uint32_t shard, u
  * token. */
 enum tenure_status tenure_reload(struct tenure_group *group, uint32_t shard, uint64_t token);
 
+/* A fenced write of this program was refused (TN001): counts it, stops the shard, and finds out what became
+ * of it. BAD_INPUT for a shard out of range or token 0. */
+enum tenure_status tenure_rejected(struct tenure_group *group, uint32_t shard, uint64_t token);
+
 /* Saves the shard's progress under its token, durable when it returns OK. seq 0: one more than stored; it
  * must grow, or REGRESSED, unless `rewind`. data up to 65536 bytes, else TOO_BIG. STALE: the token is not
- * current; nothing was written. MAYBE: reload. Blocks up to the group's request timeout. *ret_seq (may be
- * NULL): the sequence stored. */
+ * current; nothing was written. MAYBE: reload. Blocks up to twice the request timeout that the group had when
+ * it was joined. *ret_seq (may be NULL): the sequence stored. */
 enum tenure_status tenure_checkpoint_save(struct tenure_group *group, uint32_t shard, uint64_t token,
                                           const void *data, size_t size, uint64_t seq, bool rewind,
                                           uint64_t *ret_seq);
@@ -148,7 +152,7 @@ uint64_t tenure_owns(const struct tenure_group *group, const void *key, size_t s
 /* A composite key: length-prefixed parts, so that ("ab","c") and ("a","bc") differ. Returns the length
  * needed. */
 size_t tenure_key_join(const void *const *parts, const size_t *sizes, size_t n, void *into, size_t room);
-/* Start of the time bucket that contains the instant. */
+/* Start of the time bucket of width_ms (above 0) that contains the instant; never below INT64_MIN. */
 int64_t tenure_key_bucket(int64_t instant_ms, int64_t width_ms);
 
 /* ---- the gates ---- */

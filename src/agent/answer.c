@@ -117,7 +117,7 @@ static void on_current(struct tn_agent *agent, struct tn_worker *worker, const s
     case TN_WORD_READY: on_ready(agent, word->shard); break;
     case TN_WORD_RELEASED: tn_answer_released(agent, word->shard); break;
     case TN_WORD_RELOAD: on_reload(agent, word->shard); break;
-    case TN_WORD_REJECTED: tn_node_rejected(agent->group, word->shard, word->token); break;
+    case TN_WORD_REJECTED: tenure_rejected(agent->group, word->shard, word->token); break;
     case TN_WORD_CHECKPOINT:
         put_save(agent, worker, word); /* also one that is too big: answers come in order */
         break;

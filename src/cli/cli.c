@@ -99,16 +99,32 @@ static bool is_missing(struct tn_cli *cli)
     return stat(path, &file) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-enum tenure_status tn_cli_open(struct tn_cli *cli, bool create)
+static enum tenure_status open_url(struct tn_cli *cli, bool create)
 {
-    enum tenure_status status = choose_url(cli);
-    if (status != TENURE_OK)
-        return status;
     cli->store_missing = is_missing(cli);
-    status = tn_store_open(cli->url, create, &cli->store, &cli->error);
+    const enum tenure_status status = tn_store_open(cli->url, create, &cli->store, &cli->error);
     if (status != TENURE_OK && !create && cli->store_missing)
         cli->hint = missing_hint;
     return status;
+}
+
+enum tenure_status tn_cli_open(struct tn_cli *cli, bool create)
+{
+    const enum tenure_status status = choose_url(cli);
+    return status == TENURE_OK ? open_url(cli, create) : status;
+}
+
+enum tenure_status tn_cli_open_adopting(struct tn_cli *cli)
+{
+    const enum tenure_status status = choose_url(cli);
+    if (status != TENURE_OK)
+        return status;
+    if (strncmp(cli->url, "sqlite:", 7) == 0) {
+        char *const url = tn_arena_get(&cli->arena, strlen(cli->url) + sizeof "&adopt_machine=1");
+        sprintf(url, "%s%cadopt_machine=1", cli->url, strchr(cli->url, '?') ? '&' : '?');
+        cli->url = url;
+    }
+    return open_url(cli, false);
 }
 
 /* ---- groups and shards ---- */

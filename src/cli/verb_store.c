@@ -58,16 +58,20 @@ static enum tenure_status info(struct tn_cli *cli)
 static enum tenure_status new_history(struct tn_cli *cli)
 {
     const uint32_t seen = (uint32_t)tn_options_number(&cli->options, "seen", 0);
-    struct tn_store_info read;
-    enum tenure_status status = read_info(cli, &read);
-    if (status != TENURE_OK)
-        return status;
+    enum tenure_status status;
     if (tn_cli_flag(cli, "dry-run")) {
+        struct tn_store_info read;
+        status = read_info(cli, &read);
+        if (status != TENURE_OK)
+            return status;
         printf("would begin a new history after %" PRIu32 ", end %zu live sessions, and raise every token\n",
                read.history, read.live_sessions);
         return TENURE_OK;
     }
     uint32_t history;
+    status = tn_cli_open_adopting(cli);
+    if (status != TENURE_OK)
+        return status;
     status = cli->store->type->new_history(cli->store, seen, &history, tn_cli_limit_ms(cli), &cli->error);
     if (status == TENURE_OK)
         printf("history %" PRIu32 " begins: every session has ended, tokens go on from %" PRIu64 "\n",

@@ -18,9 +18,14 @@ struct tn_deadline {
     _Atomic int64_t quick_ns; /* coarse monotonic clock */
 };
 
+/* Above every token. */
+#define TN_SLOT_DRAINING ((uint64_t)1 << 63)
+#define TN_SLOT_PREPARING ((uint64_t)1 << 62)
+
 struct tn_slot {
     _Atomic uint64_t token;    /* of the open gate; 0 closed */
-    _Atomic uint64_t assigned; /* token that the application may answer to; 0 none */
+    _Atomic uint64_t assigned; /* what the application may answer to: a token, TN_SLOT_DRAINING | token, or
+                                  TN_SLOT_PREPARING; 0 nothing */
     _Atomic uint32_t in_flight;
     _Atomic uint32_t want_idle; /* the keeper waits for in_flight to become 0 */
 };

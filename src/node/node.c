@@ -140,6 +140,11 @@ static void deliver(struct tenure *tenure, const struct tn_notice *notice)
     case TN_NOTICE_GROUP: open_group(tenure, notice->group); return;
     case TN_NOTICE_GROUP_FAILED: fail_group(tenure, notice); return;
     case TN_NOTICE_ASSIGNED: atomic_store(&group->slots[notice->shard].assigned, notice->token); break;
+    case TN_NOTICE_PREPARE: atomic_store(&group->slots[notice->shard].assigned, TN_SLOT_PREPARING); break;
+    case TN_NOTICE_DRAIN:
+        atomic_store(&group->slots[notice->shard].assigned, TN_SLOT_DRAINING | notice->token);
+        break;
+    case TN_NOTICE_CANCELLED:
     case TN_NOTICE_LOST: atomic_store(&group->slots[notice->shard].assigned, 0); break;
     case TN_NOTICE_JOINED: atomic_store(&tenure->session, notice->token); break;
     default: break;

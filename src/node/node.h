@@ -80,7 +80,5 @@ void tn_node_share_gates(struct tenure *tenure);
 int tn_node_presence(struct tenure *tenure);
 /* The group's settings as the keeper knows them now. Waits for the keeper, which does not block. */
 void tn_node_settings(const struct tenure_group *group, struct tn_settings *ret_settings);
-/* The application's own fenced write under this token was refused: it is as stale as a refused checkpoint. */
-void tn_node_rejected(const struct tenure_group *group, uint32_t shard, uint64_t token);
 
 #endif

@@ -22,7 +22,8 @@ int tenure_fd(const struct tenure *tenure)
 
 static bool assigned(const struct tenure_group *group, uint32_t shard, uint64_t token)
 {
-    return shard < group->hasher.shards && token && atomic_load(&group->slots[shard].assigned) == token;
+    return shard < group->hasher.shards && token &&
+           (atomic_load(&group->slots[shard].assigned) & ~TN_SLOT_DRAINING) == token;
 }
 
 static void tell(const struct tenure_group *group, enum tn_keeper_event_kind kind, uint32_t shard,
@@ -41,22 +42,27 @@ enum tenure_status tenure_ready(struct tenure_group *group, uint32_t shard, uint
     return TENURE_OK;
 }
 
+/* True once: the answer that was open is taken. */
+static bool answer(struct tenure_group *group, uint32_t shard, uint64_t expected)
+{
+    return shard < group->hasher.shards &&
+           atomic_compare_exchange_strong(&group->slots[shard].assigned, &expected, 0);
+}
+
 enum tenure_status tenure_prepared(struct tenure_group *group, uint32_t shard)
 {
-    if (shard >= group->hasher.shards)
-        return TENURE_BAD_INPUT;
+    if (!answer(group, shard, TN_SLOT_PREPARING))
+        return TENURE_STALE;
     tell(group, TN_KEEPER_WARMED, shard, 0, false);
     return TENURE_OK;
 }
 
 enum tenure_status tenure_released(struct tenure_group *group, uint32_t shard, uint64_t token)
 {
-    if (!assigned(group, shard, token))
+    /* Nothing is left to be said under this token: the shard goes, or comes back under another. */
+    if (!answer(group, shard, TN_SLOT_DRAINING | token))
         return TENURE_STALE;
     tell(group, TN_KEEPER_RELEASED, shard, token, false);
-    /* Nothing is left to be said under this token: the shard goes, or comes back under another. */
-    uint64_t said = token;
-    atomic_compare_exchange_strong(&group->slots[shard].assigned, &said, 0);
     return TENURE_OK;
 }
 
@@ -68,10 +74,12 @@ enum tenure_status tenure_reload(struct tenure_group *group, uint32_t shard, uin
     return TENURE_OK;
 }
 
-void tn_node_rejected(const struct tenure_group *group, uint32_t shard, uint64_t token)
+enum tenure_status tenure_rejected(struct tenure_group *group, uint32_t shard, uint64_t token)
 {
-    if (shard < group->hasher.shards && token)
-        tell(group, TN_KEEPER_STALE, shard, token, false);
+    if (shard >= group->hasher.shards || !token)
+        return TENURE_BAD_INPUT;
+    tell(group, TN_KEEPER_STALE, shard, token, false);
+    return TENURE_OK;
 }
 
 /* ---- checkpoints ---- */

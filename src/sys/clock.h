@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* clock_gettime, or the kernel's own function behind it where that can be found: the wrapper costs as much as the coarse
- * clock itself. Set before main. */
+/* clock_gettime, or the kernel's own function behind it where that can be found: the wrapper costs as much as
+ * the coarse clock itself. Set before main. */
 extern int (*tn_clock_source)(clockid_t clock, struct timespec *ret_at);
 
 static inline int64_t tn_clock_read_ns(clockid_t clock)

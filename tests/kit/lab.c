@@ -153,6 +153,8 @@ static void hear(struct tn_lab *lab, int index, const struct tn_notice *notice)
         break;
     case TN_NOTICE_GROUP: node->joined = true; break;
     case TN_NOTICE_GROUP_FAILED:
+        node->failed = notice->status;
+
         line(lab, node, "not joined: %s", tenure_status_sentence(notice->status));
         break;
     case TN_NOTICE_JOINED: line(lab, node, "joined"); break;

@@ -23,6 +23,7 @@ struct tn_lab_node {
     uint64_t *token; /* one a shard: token last assigned */
     int64_t deadline_ms;
     uint64_t lost, assigned, drained;
+    enum tenure_status failed;  /* of the last join that was refused */
     enum tenure_status stopped; /* status of the STOPPED notice */
     uint64_t wake;              /* the wake-up that counts */
     enum tn_op_kind lose_kind;  /* replies to lose; lose_count times */

@@ -2,6 +2,8 @@
  * lab's unless said. */
 #include "kit/fleet.h"
 
+#include "store/memory/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,6 +193,51 @@ static void a_join_whose_reply_was_lost_counts_its_lease_from_the_first_time(voi
     tn_fleet_close(lab);
 }
 
+/* K2: a program that hashes keys differently would work on other nodes' keys; it must not even join. */
+static void a_node_whose_hash_differs_from_the_groups_is_refused_at_join(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(2, 2000, 8, "");
+    struct tn_settings settings = lab->settings;
+    struct tenure_error error = {0};
+    assert_int_equal(lab->store->type->group_create(lab->store, "foreign", &settings, 12345, 1000, &error),
+                     TENURE_OK);
+    lab->group = "foreign";
+    struct tn_lab_node *node = tn_lab_start(lab, "A");
+    tn_lab_run(lab, 2000);
+    assert_false(node->joined);
+    assert_int_equal(node->failed, TENURE_FINGERPRINT);
+    assert_int_equal(node->assigned, 0);
+    tn_fleet_close(lab);
+}
+
+/* The session of a join whose reply was lost may be over before the join is repeated: the node must start
+ * anew. */
+static void a_node_whose_first_session_ended_unheard_joins_with_another(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(12, 2000, 8, "A");
+    struct tn_lab_node *node = tn_lab_start(lab, "B");
+    node->lose_kind = TN_OP_JOIN;
+    node->lose_count = 1;
+    tn_lab_run(lab, 4);
+    assert_int_equal(node->lose_count, 0);
+    struct tn_op op = {.kind = TN_OP_BURY, .limit_ms = 1000};
+    struct tn_arena memory;
+    tn_arena_init(&memory);
+    op.arena = &memory;
+    op.bury = (struct tn_op_bury){.victim = 2, .evidence = TN_CRASHED};
+    tn_memory_set_presence(lab->store, 2, TN_PRESENCE_GONE);
+    lab->store->type->exec(lab->store, &op);
+    assert_true(op.status == TENURE_OK && op.bury.buried);
+    tn_arena_done(&memory);
+    tn_lab_run(lab, 1000);
+    assert_int_equal(node->keeper.phase, TN_PHASE_LIVE);
+    assert_int_equal(node->keeper.session, 3);
+    assert_int_not_equal(tn_lab_until(lab, tn_lab_balanced, NULL, 10000), -1);
+    tn_fleet_close(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +249,8 @@ int main(void)
         cmocka_unit_test(a_lost_reply_to_any_request_loses_no_shard_and_raises_no_token_twice),
         cmocka_unit_test(a_node_is_judged_by_its_own_lease_not_the_observers),
         cmocka_unit_test(a_join_whose_reply_was_lost_counts_its_lease_from_the_first_time),
+        cmocka_unit_test(a_node_whose_hash_differs_from_the_groups_is_refused_at_join),
+        cmocka_unit_test(a_node_whose_first_session_ended_unheard_joins_with_another),
         cmocka_unit_test(a_lease_changed_online_is_used_from_the_next_renewal_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

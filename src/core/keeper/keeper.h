@@ -33,13 +33,13 @@ struct tn_keeper_options {
 enum tn_phase { TN_PHASE_OUT, TN_PHASE_JOINING, TN_PHASE_LIVE, TN_PHASE_LEAVING, TN_PHASE_STOPPED };
 
 enum tn_keeper_event_kind {
-    TN_KEEPER_WAKE,     /* the time asked for has come */
-    TN_KEEPER_REPLY,    /* op */
-    TN_KEEPER_CHANGED,  /* somebody else changed the store */
-    TN_KEEPER_JOIN,     /* name: join this group, or try again; the answer is a GROUP or GROUP_FAILED notice */
-    TN_KEEPER_STOP,     /* limit_ms: leave */
-    TN_KEEPER_READY,    /* group, shard, token */
-    TN_KEEPER_WARMED,   /* group, shard */
+    TN_KEEPER_WAKE,    /* the time asked for has come */
+    TN_KEEPER_REPLY,   /* op */
+    TN_KEEPER_CHANGED, /* somebody else changed the store */
+    TN_KEEPER_JOIN,    /* name: join this group, or try again; the answer is a GROUP or GROUP_FAILED notice */
+    TN_KEEPER_STOP,    /* limit_ms: leave */
+    TN_KEEPER_READY,   /* group, shard, token */
+    TN_KEEPER_WARMED,  /* group, shard */
     TN_KEEPER_RELEASED, /* group, shard, token */
     TN_KEEPER_RELOAD,   /* group, shard, token */
     TN_KEEPER_IDLE,     /* group, shard */

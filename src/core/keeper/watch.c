@@ -48,6 +48,8 @@ void tn_watch_members(struct tn_step *step)
     keeper->n_watched = kept;
     for (uint32_t g = 0; g < keeper->n_groups; g++) {
         const struct tn_keeper_group *group = keeper->groups[g];
+        const uint32_t rank =
+            group->joined ? (uint32_t)(tn_conduct_stagger_ms(group, keeper->session) / 150) : 0;
         for (size_t i = 0; group->joined && i < group->view.n_members; i++) {
             const struct tn_member *member = &group->view.members[i];
             if (member->session == keeper->session)
@@ -59,7 +61,7 @@ void tn_watch_members(struct tn_step *step)
             watched->lease_ms = member->lease_ms;
             if (member->lease_until_ms > watched->lease_until_ms)
                 watched->lease_until_ms = member->lease_until_ms;
-            watched->rank = (uint32_t)(tn_conduct_stagger_ms(group, keeper->session) / 150);
+            watched->rank = rank;
         }
     }
 }

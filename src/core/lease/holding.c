@@ -42,7 +42,8 @@ static const struct tn_holding_row table[] = {
     ROW(RELOADING, LOST, NONE, "forget it"),
 
     ROW(RESTORING, READY, SERVING, "open the gate and say so to the store"),
-    ROW(RESTORING, DRAIN, TRANSFERRING, "this node is leaving: take it back from the worker and release it unserved"),
+    ROW(RESTORING, DRAIN, TRANSFERRING,
+        "this node is leaving: take it back from the worker and release it unserved"),
     ROW(RESTORING, RELOAD, QUIESCING, "raise the token first"),
     ROW(RESTORING, LOST, ENDING, "tell the worker to stop"),
 

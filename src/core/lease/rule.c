@@ -266,7 +266,7 @@ uint32_t tn_rule_next_history(uint32_t recorded, uint32_t seen, int64_t unix_ms)
     uint32_t next = (recorded > seen ? recorded : seen) + 1;
     if (minutes > (int64_t)next)
         next = minutes > TN_HISTORY_MAX ? TN_HISTORY_MAX : (uint32_t)minutes;
-    return next;
+    return next < TN_HISTORY_MAX ? next : TN_HISTORY_MAX;
 }
 
 void tn_rule_new_history(struct tn_shard_row *row, uint32_t history, int64_t now_ms)

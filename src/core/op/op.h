@@ -67,11 +67,11 @@ struct tn_checkpoint {
 
 /* ---- the kinds ---- */
 
-#define TN_OPS(X)                                                                                            \
-    X(JOIN)                                                                                                  \
-    X(TICK)                                                                                                  \
-    X(SYNC) X(PROBE) X(BURY) X(PLAN) X(CLAIM) X(PREPARE) X(PREPARED) X(TRANSFER) X(FORCE) X(ABORT) X(READY)  \
-        X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
+/* clang-format off */
+#define TN_OPS(X)                                                                                             \
+    X(JOIN) X(TICK) X(SYNC) X(PROBE) X(BURY) X(PLAN) X(CLAIM) X(PREPARE) X(PREPARED) X(TRANSFER) X(FORCE)     \
+    X(ABORT) X(READY) X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
+/* clang-format on */
 
 enum tn_op_kind {
 #define X(name) TN_OP_##name,

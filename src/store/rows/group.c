@@ -162,6 +162,18 @@ static enum tenure_status add_rows(struct tn_rows *rows, struct tn_group_row *ro
     return TENURE_OK;
 }
 
+/* Rows that were ever owned are no half-made creation, whatever the counts say: their tokens must not be
+ * lost. */
+static bool was_owned(struct tn_rows *rows, uint32_t group)
+{
+    size_t n = 0;
+    const struct tn_change *changes = rows->type->shards_since(rows, group, 0, &rows->scratch, &n);
+    for (size_t i = 0; i < n; i++)
+        if (changes[i].row.token)
+            return true;
+    return false;
+}
+
 static enum tenure_status create_step(struct tn_rows *rows, void *context)
 {
     struct creation *creation = context;
@@ -173,6 +185,12 @@ static enum tenure_status create_step(struct tn_rows *rows, void *context)
         creation->complete = row.made == row.shards;
         if (creation->complete)
             return status;
+        if (was_owned(rows, row.id))
+            return tn_error_set(
+                &rows->error, TENURE_CORRUPT,
+                "group %.128s is damaged: %u of %u shards are there and some were owned; restore "
+                "the store, or delete the group",
+                row.name, row.made, row.shards);
         if (status == TENURE_OK)
             return add_rows(rows, &row, creation);
         creation->left_rows = true; /* a creation that was given up half way, with other settings */

@@ -97,6 +97,11 @@ static enum tenure_status do_move(struct tn_rows *rows, void *context)
     group.epoch++;
     group.plan_epoch++;
     want(rows, &group, &item);
+    /* An operator's word does not wait for the cool-down, which is there to calm the planner. */
+    if (item.row.moved_ms) {
+        item.row.moved_ms = 0;
+        rows->type->shard_put(rows, group.id, move->shard, &item.row, group.epoch);
+    }
     rows->type->group_put(rows, &group);
     say_planned(rows, &group, move->shard, item.node);
     return TENURE_OK;

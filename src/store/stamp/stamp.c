@@ -117,8 +117,7 @@ static enum tenure_status verify(struct tn_stamp_file *file)
         "select group_name, shard, token, node, fenced_ms from tenure_stamp limit 0",
         "insert into tenure_stamp(group_name, shard) values (1, 1) on conflict(group_name, shard) do nothing",
         "insert into tenure_fence values ('', 0, '', 0)",
-        "insert into tenure_effect(group_name, shard, key, token) values ('', 0, '', 0)"
-        " on conflict(group_name, shard, key) do nothing",
+        "insert into tenure_effect(group_name, shard, key, token, done_ms) values ('', 0, '', 0, 0)",
     };
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         sqlite3_stmt *probe;

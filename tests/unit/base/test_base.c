@@ -66,7 +66,8 @@ static void an_arena_gives_zeroed_aligned_memory_also_after_a_reset(void **state
     assert_int_equal(tn_arena_bytes(&arena), 0);
 }
 
-/* The same seed must give the same run, on every machine: these are SplitMix64's published first values for seed 1234567. */
+/* The same seed must give the same run, on every machine: these are SplitMix64's published first values for
+ * seed 1234567. */
 static void the_generator_is_splitmix64(void **state)
 {
     (void)state;

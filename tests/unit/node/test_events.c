@@ -43,7 +43,10 @@ static void an_event_owns_its_checkpoint_and_words(void **state)
     struct tenure_event event;
     assert_true(tn_events_init(&events));
     char data[] = "a\0b", words[] = "because";
-    tn_events_put(&events, &(struct tenure_event){.kind = TENURE_EVENT_ASSIGNED, .checkpoint = data, .checkpoint_size = 3, .reason = words});
+    tn_events_put(&events, &(struct tenure_event){.kind = TENURE_EVENT_ASSIGNED,
+                                                  .checkpoint = data,
+                                                  .checkpoint_size = 3,
+                                                  .reason = words});
     memset(data, 'x', sizeof data);
     memset(words, 'x', sizeof words - 1);
     assert_int_equal(tn_events_get(&events, 0, &event), TENURE_OK);

@@ -81,7 +81,8 @@ static void *enter_and_leave(void *context)
     return NULL;
 }
 
-/* If work could slip in after the keeper was told that nothing is in flight, the shard would be transferred under it. */
+/* If work could slip in after the keeper was told that nothing is in flight, the shard would be transferred
+ * under it. */
 static void nobody_works_after_the_keeper_heard_that_all_is_quiet(void **state)
 {
     (void)state;

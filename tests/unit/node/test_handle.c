@@ -30,7 +30,9 @@ static void add_group(const char *name, uint32_t shards)
     tn_settings_derive(&settings);
     assert_int_equal(tn_store_open(url, true, &store, &error), TENURE_OK);
     assert_int_equal(tn_hasher_init(&hasher, settings.algo, settings.seed, shards, &error), TENURE_OK);
-    assert_int_equal(store->type->group_create(store, name, &settings, tn_hash_fingerprint(&hasher), 5000, &error), TENURE_OK);
+    assert_int_equal(
+        store->type->group_create(store, name, &settings, tn_hash_fingerprint(&hasher), 5000, &error),
+        TENURE_OK);
     store->type->close(store);
 }
 
@@ -95,15 +97,19 @@ static void a_worker_lives_from_assigned_to_stopped(void **state)
     assert_int_equal(tenure_enter(group, shard, event.token), TENURE_OK);
     tenure_leave(group, shard);
     assert_int_equal(tenure_enter(group, 8, event.token), TENURE_BAD_INPUT);
+    assert_int_equal(tenure_released(group, shard, event.token), TENURE_STALE);
+    assert_int_equal(tenure_prepared(group, shard), TENURE_STALE);
 
     uint64_t seq = 0;
     assert_int_equal(tenure_checkpoint_save(group, shard, event.token, "a\0b", 3, 0, false, &seq), TENURE_OK);
     assert_int_equal(seq, 1);
     assert_int_equal(tenure_checkpoint_save(group, shard, event.token, "x", 1, 800, false, NULL), TENURE_OK);
-    assert_int_equal(tenure_checkpoint_save(group, shard, event.token, "y", 1, 700, false, NULL), TENURE_REGRESSED);
+    assert_int_equal(tenure_checkpoint_save(group, shard, event.token, "y", 1, 700, false, NULL),
+                     TENURE_REGRESSED);
     assert_int_equal(tenure_checkpoint_save(group, shard, event.token, "y", 1, 700, true, NULL), TENURE_OK);
     static char huge[65537];
-    assert_int_equal(tenure_checkpoint_save(group, shard, event.token, huge, sizeof huge, 0, false, NULL), TENURE_TOO_BIG);
+    assert_int_equal(tenure_checkpoint_save(group, shard, event.token, huge, sizeof huge, 0, false, NULL),
+                     TENURE_TOO_BIG);
 
     assert_int_equal(tenure_reload(group, shard, event.token), TENURE_OK);
     const uint64_t old = event.token;
@@ -161,8 +167,8 @@ static void *join_ten(void *context)
         char name[16];
         struct tenure_group *group = NULL;
         snprintf(name, sizeof name, "g%d", i);
-        wrong += tenure_join(joiner->tenure, name, &group, NULL) != TENURE_OK || strcmp(tenure_group_name(group), name) != 0 ||
-                 tenure_group_shards(group) != (uint32_t)i + 1;
+        wrong += tenure_join(joiner->tenure, name, &group, NULL) != TENURE_OK ||
+                 strcmp(tenure_group_name(group), name) != 0 || tenure_group_shards(group) != (uint32_t)i + 1;
     }
     return (void *)wrong;
 }

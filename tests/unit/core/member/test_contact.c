@@ -13,7 +13,8 @@ static struct tn_contact after_answers(int64_t n)
 {
     struct tn_contact contact = {.known = false};
     for (int64_t i = 0; i < n; i++)
-        tn_contact_answer(&contact, 1000 + i * 1000, 1010 + i * 1000, 501000 + i * 1000 + 5, margin_ms, gap_ms);
+        tn_contact_answer(&contact, 1000 + i * 1000, 1010 + i * 1000, 501000 + i * 1000 + 5, margin_ms,
+                          gap_ms);
     return contact;
 }
 

@@ -21,7 +21,13 @@ static struct tn_view eight_shards(void)
 static const struct tn_member three[] = {
     {.session = 3, .node = 1, .node_id = "a", .address = "", .labels = "{}", .weight_milli = 1000},
     {.session = 5, .node = 2, .node_id = "b", .address = "", .labels = "{}", .weight_milli = 0},
-    {.session = 9, .node = 3, .node_id = "c", .address = "", .labels = "{}", .weight_milli = 1000, .draining = true},
+    {.session = 9,
+     .node = 3,
+     .node_id = "c",
+     .address = "",
+     .labels = "{}",
+     .weight_milli = 1000,
+     .draining = true},
 };
 
 /* A reply that overtakes another must not bring back an owner that the node knows to be gone. */
@@ -29,8 +35,10 @@ static void a_row_with_an_earlier_token_is_not_believed(void **state)
 {
     (void)state;
     struct tn_view view = eight_shards();
-    assert_true(tn_view_put(&view, 2, &(struct tn_shard_row){.session = 5, .token = 7, .state = TN_SHARD_OWNED}));
-    assert_false(tn_view_put(&view, 2, &(struct tn_shard_row){.session = 3, .token = 6, .state = TN_SHARD_OWNED}));
+    assert_true(
+        tn_view_put(&view, 2, &(struct tn_shard_row){.session = 5, .token = 7, .state = TN_SHARD_OWNED}));
+    assert_false(
+        tn_view_put(&view, 2, &(struct tn_shard_row){.session = 3, .token = 6, .state = TN_SHARD_OWNED}));
     assert_int_equal(view.rows[2].session, 5);
     assert_false(tn_view_put(&view, 8, &(struct tn_shard_row){.token = 9}));
     tn_view_done(&view);
@@ -52,12 +60,14 @@ static void the_number_of_handoffs_follows_the_rows(void **state)
     tn_view_done(&view);
 }
 
-/* Azure/azure-sdk-for-python#38812: a row without an owner must be claimable, and so must one whose owner is dead. */
+/* Azure/azure-sdk-for-python#38812: a row without an owner must be claimable, and so must one whose owner is
+ * dead. */
 static void a_shard_is_free_without_an_owner_or_with_a_dead_one(void **state)
 {
     (void)state;
     struct tn_view view = eight_shards();
-    const struct tn_delta delta = {.group = 1, .epoch = 4, .members_changed = true, .members = three, .n_members = 3};
+    const struct tn_delta delta = {
+        .group = 1, .epoch = 4, .members_changed = true, .members = three, .n_members = 3};
     tn_view_apply(&view, &delta);
     assert_true(tn_view_free(&view, 0));
     tn_view_put(&view, 0, &(struct tn_shard_row){.session = 5, .token = 1, .state = TN_SHARD_OWNED});
@@ -88,7 +98,8 @@ static void members_are_found_by_session_and_by_node_and_own_their_names(void **
     char name[] = "a";
     struct tn_member lent = three[0];
     lent.node_id = name;
-    tn_view_apply(&view, &(struct tn_delta){.epoch = 1, .members_changed = true, .members = &lent, .n_members = 1});
+    tn_view_apply(&view,
+                  &(struct tn_delta){.epoch = 1, .members_changed = true, .members = &lent, .n_members = 1});
     name[0] = 'x';
     assert_string_equal(tn_view_member(&view, 3)->node_id, "a");
     assert_string_equal(tn_view_node(&view, 1)->node_id, "a");
