@@ -237,6 +237,8 @@ enum data_outcome data_store(struct data *data, uint32_t shard, const struct dat
     int code = sqlite3_exec(db, "begin immediate", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = pass_fence(db, shard, writer);
+    if (code == SQLITE_OK && writer->inside)
+        writer->inside(writer->context);
     if (code == SQLITE_OK)
         code = add_results(db, writer, records, n);
     if (code == SQLITE_OK)
@@ -247,6 +249,6 @@ enum data_outcome data_store(struct data *data, uint32_t shard, const struct dat
     if (code == SQLITE_OK)
         return DATA_OK;
     undo(data, shard, db);
-    return code == SQLITE_BUSY ? DATA_FAILED
-                               : DATA_UNKNOWN; /* busy: a reader was in the way, nothing was written */
+    return code == SQLITE_BUSY ? DATA_FAILED /* a reader was in the way, nothing was written */
+                               : DATA_UNKNOWN;
 }

@@ -1,9 +1,10 @@
 /* The application's own data: one SQLite file a shard, DIR/shard-NNN.db.
  *
- *   record(seq, key, path, offset, length, due_ms)   the work; due_ms counts from the instant in DIR/begin
- *   result(seq, key, digest, node, token, done_ms)   what was done; no unique key on the record, so that a
- * double would show progress(next_seq)                               one row: the first record that is not
- * done tenure_stamp, tenure_fence                       made by `tenure stamp install`: the fence
+ *   record(seq, key, path, offset, length, due_ms): the work; due_ms counts from the instant in DIR/begin.
+ *   result(seq, key, digest, node, token, done_ms): what was done; no unique key on the record, so that a
+ *     double would show.
+ *   progress(next_seq): one row, the first record that is not done.
+ *   tenure_stamp, tenure_fence: made by `tenure stamp install`, the fence.
  *
  * Results and progress change in one transaction behind the fence, so that they stand or fall together. Files
  * are opened when needed, a bounded number at a time; the one not used for longest is closed first. Confined
@@ -53,7 +54,9 @@ enum data_outcome data_due(struct data *data, uint32_t shard, int64_t next_seq, 
 struct data_writer {
     const char *group, *node;
     uint64_t token;
-    int64_t now_ms; /* Unix */
+    int64_t now_ms;         /* boot clock */
+    void (*inside)(void *); /* called between fence and commit; NULL: not */
+    void *context;          /* for it */
 };
 /* Results of records[0..n), in order of seq, and the progress behind the last: all or nothing, and only under
  * the token. */

@@ -1,38 +1,20 @@
-/* The demo's worker node: an inventory of files, sharded. A record is a block of a file, the work on it its
- * SHA-256.
+/* The demo's worker in C: an inventory of files, sharded. A record is a piece of a file, the work on it its
+ * SHA-256. Runs under an agent and speaks the line protocol with it (docs/WORKERS.md):
  *
- *     inventory --store URL --group G --node ID --data DIR [--work-ms 100] [--batch 16] [--notes FILE]
+ *     tenure run --group G --node ID -- inventory --data DIR [--work-ms 100] [--batch 64] [--notes FILE]
+ *                                                 [--inside-ms 0]
  *
- * Standard error is its log. Exit status: 0 after a clean leave (SIGTERM), 5 when shards had to be given up,
- * 4 when replaced, 2 for wrong arguments; otherwise as the table in tenure/status.h says. */
+ * --inside-ms: how long a transaction stays open between the fence and its commit, for those who want to hit
+ * it there. Standard error is its log. Exit status: 0 when the agent says so or is gone, 2 for wrong
+ * arguments. inventory_worker.py is the same in Python. */
 #include "node.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 enum { files_most = 1024, descriptors_a_file = 2, descriptors_else = 64 };
-
-static volatile sig_atomic_t stop_wanted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop_wanted = 1;
-}
-
-static void on_log(void *context, int level, const char *line)
-{
-    (void)context;
-    (void)level;
-    fprintf(stderr, "%" PRId64 " %s\n", notes_unix_ms(), line);
-}
-
-/* ---- arguments ---- */
 
 static bool number_between(const char *text, long least, long most, long *ret)
 {
@@ -48,12 +30,10 @@ static bool number_between(const char *text, long least, long most, long *ret)
 static bool read_option(int letter, const char *text, struct node_options *options)
 {
     switch (letter) {
-    case 's': options->store = text; return true;
-    case 'g': options->group = text; return true;
-    case 'i': options->node = text; return true;
     case 'd': options->data = text; return true;
     case 'n': options->notes = text; return true;
     case 'w': return number_between(text, 0, 60000, &options->work_ms);
+    case 'i': return number_between(text, 0, 60000, &options->inside_ms);
     case 'b': return number_between(text, 1, DATA_BATCH_MAX, &options->batch);
     default: return false;
     }
@@ -62,14 +42,13 @@ static bool read_option(int letter, const char *text, struct node_options *optio
 static bool read_options(int argc, char **argv, struct node_options *options)
 {
     static const struct option table[] = {
-        {"store", required_argument, NULL, 's'}, {"group", required_argument, NULL, 'g'},
-        {"node", required_argument, NULL, 'i'},  {"data", required_argument, NULL, 'd'},
-        {"notes", required_argument, NULL, 'n'}, {"work-ms", required_argument, NULL, 'w'},
-        {"batch", required_argument, NULL, 'b'}, {0}};
+        {"data", required_argument, NULL, 'd'},      {"notes", required_argument, NULL, 'n'},
+        {"work-ms", required_argument, NULL, 'w'},   {"batch", required_argument, NULL, 'b'},
+        {"inside-ms", required_argument, NULL, 'i'}, {0}};
     bool fine = true;
     for (int letter; fine && (letter = getopt_long(argc, argv, "", table, NULL)) != -1;)
         fine = read_option(letter, optarg, options);
-    return fine && optind == argc && options->group && options->node && options->data;
+    return fine && optind == argc && options->data;
 }
 
 /* ---- */
@@ -90,54 +69,48 @@ static size_t files_allowed(void)
     return (limit.rlim_cur - descriptors_else) / descriptors_a_file;
 }
 
-static int fail(const char *what, enum tenure_status status, const char *why)
+static int fail(const char *what, const char *why)
 {
     fprintf(stderr, "inventory: %s: %s\n", what, why);
-    return tenure_status_exit(status);
+    return 2;
 }
 
-static int join_and_live(struct node *node)
+static bool set_up(struct node *node)
 {
-    struct tenure_error error;
-    const enum tenure_status joined = tenure_join(node->tenure, node->options->group, &node->group, &error);
-    if (joined != TENURE_OK)
-        return fail("join", joined, error.text);
-    node->n = tenure_group_shards(node->group);
+    const char *const shards = getenv("TENURE_SHARDS");
+    node->group = getenv("TENURE_GROUP");
+    node->name = getenv("TENURE_NODE");
+    node->gate = tenure_gate_map(getenv("TENURE_GATE"));
+    node->n = shards ? (uint32_t)strtoul(shards, NULL, 10) : 0;
+    node->lines.fd = STDIN_FILENO;
+    return node->group && node->name && node->gate && node->n;
+}
+
+static int live(struct node *node)
+{
     node->shards = calloc(node->n, sizeof *node->shards);
     node->data = data_new(node->options->data, node->n, files_allowed());
     if (!node->shards || !node->data)
-        return fail("start", TENURE_NO_MEMORY, "out of memory");
-    const enum tenure_status ended = node_live(node, &stop_wanted);
-    if (ended != TENURE_OK)
-        fail("end", ended, tenure_status_sentence(ended));
-    return tenure_status_exit(ended);
+        return fail("start", "out of memory");
+    node_live(node);
+    data_free(node->data);
+    free(node->shards);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct node_options options = {.work_ms = 100, .batch = 16};
-    if (!read_options(argc, argv, &options)) {
-        fprintf(stderr,
-                "usage: inventory --store URL --group G --node ID --data DIR [--work-ms 100] [--batch 16] "
-                "[--notes FILE]\n");
-        return 2;
-    }
-    struct node node = {.options = &options};
-    if (!notes_open(&node.notes, options.notes, options.node))
-        return fail(options.notes, TENURE_BAD_INPUT, strerror(errno));
-    signal(SIGTERM, on_signal);
-    signal(SIGINT, on_signal);
-    struct tenure_options open;
-    tenure_options_init(&open);
-    open.store = options.store;
-    open.node_id = options.node;
-    open.log = on_log;
-    struct tenure_error error;
-    const enum tenure_status opened = tenure_open(&open, &node.tenure, &error);
-    const int exit_status = opened == TENURE_OK ? join_and_live(&node) : fail("open", opened, error.text);
-    tenure_close(node.tenure);
-    data_free(node.data);
-    free(node.shards);
+    struct node_options options = {.work_ms = 100, .batch = DATA_BATCH_MAX};
+    static struct node node;
+    if (!read_options(argc, argv, &options))
+        return fail("usage", "inventory --data DIR [--work-ms 100] [--batch 64] [--notes FILE] "
+                             "[--inside-ms 0], under `tenure run`");
+    node.options = &options;
+    if (!set_up(&node))
+        return fail("start", "no agent: run it under `tenure run --group G -- inventory ...`");
+    if (!notes_open(&node.notes, options.notes, node.name))
+        return fail(options.notes, strerror(errno));
+    const int exit_status = live(&node);
     notes_close(&node.notes);
     return exit_status;
 }

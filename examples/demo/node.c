@@ -1,50 +1,52 @@
-/* Events and turns. */
+/* Lines and turns. */
 #include "node.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { leave_limit_ms = 30000, leave_more_ms = 20 /* a shard */ };
+void node_say(const char *event, uint32_t number, uint64_t token)
+{
+    dprintf(STDOUT_FILENO, "{\"event\":\"%s\",\"shard\":%" PRIu32 ",\"token\":%" PRIu64 "}\n", event, number,
+            token);
+}
 
 void node_complain(const struct node *node, const char *what, const char *why)
 {
-    fprintf(stderr, "%" PRId64 " %s: %s: %s\n", notes_unix_ms(), node->options->node, what, why);
+    fprintf(stderr, "%s: %s: %s\n", node->name, what, why);
 }
 
-/* ---- events ---- */
+/* ---- lines ---- */
 
-static void on_event(struct node *node, const struct tenure_event *event)
+/* A line about a shard. Those that are not named here ask for nothing: progress is in the data file, so what
+ * becomes of a checkpoint (`saved`, `save_failed`) changes nothing. */
+static void on_shard(struct node *node, const char *line)
 {
-    const uint32_t number = event->shard;
-    const struct shard *shard = &node->shards[number];
-    switch (event->kind) {
-    case TENURE_EVENT_PREPARE: tenure_prepared(node->group, number); break;
-    case TENURE_EVENT_ASSIGNED: shard_assign(node, number, event->token); break;
-    case TENURE_EVENT_DRAIN:
-        if (shard->token == event->token)
-            shard_give_back(node, number);
-        break;
-    case TENURE_EVENT_LOST:
-        notes_put(&node->notes, "lost", number, event->token, 0);
-        if (shard->token == event->token)
+    const uint32_t number = (uint32_t)line_number(line, "shard");
+    const uint64_t token = line_number(line, "token");
+    if (number >= node->n || !token)
+        return;
+    const bool current = node->shards[number].token == token;
+    if (line_says(line, "event", "assigned"))
+        shard_assign(node, number, token);
+    else if (line_says(line, "event", "prepare"))
+        node_say("prepared", number, token); /* there is nothing to warm up */
+    else if (line_says(line, "event", "drain") && current)
+        shard_give_back(node, number);
+    else if (line_says(line, "event", "lost")) {
+        notes_put(&node->notes, "lost", number, token, 0);
+        if (current)
             shard_drop(node, number);
-        break;
-    case TENURE_EVENT_JOINED: notes_put(&node->notes, "joined", 0, event->token, 0); break;
-    case TENURE_EVENT_ENDED:
-        notes_put(&node->notes, "ended", 0, 0, 0);
-        node_complain(node, "the session was ended", event->reason);
-        break;
-    default: break;
     }
 }
 
-static void look_for_stop(struct node *node, const volatile sig_atomic_t *stop_wanted)
+/* False: the end. */
+static bool on_line(struct node *node, const char *line)
 {
-    if (!*stop_wanted || node->stopping)
-        return;
-    node->stopping = true;
-    notes_put(&node->notes, "stopping", 0, 0, 0);
-    tenure_stop(node->tenure, leave_limit_ms + (int64_t)node->n * leave_more_ms);
+    if (line_says(line, "event", "shutdown"))
+        return false;
+    if (!line_says(line, "event", "hello"))
+        on_shard(node, line);
+    return true;
 }
 
 /* ---- turns ---- */
@@ -75,10 +77,10 @@ static int64_t next_ms(const struct node *node, const struct shard *shard)
 }
 
 /* One turn of one shard, the next in the circle that has something to do. Returns how long to wait for
- * events. */
+ * lines. */
 static int64_t take_turn(struct node *node)
 {
-    const int64_t now_ms = notes_unix_ms();
+    const int64_t now_ms = notes_boot_ms();
     int64_t soonest_ms = now_ms + IDLE_MS;
     if (!node->begin_ms)
         look_for_begin(node);
@@ -97,19 +99,15 @@ static int64_t take_turn(struct node *node)
     return soonest_ms - now_ms;
 }
 
-enum tenure_status node_live(struct node *node, const volatile sig_atomic_t *stop_wanted)
+void node_live(struct node *node)
 {
     int64_t wait_ms = 0;
-    for (;;) {
-        struct tenure_event event;
-        for (; tenure_next(node->tenure, wait_ms, &event) == TENURE_OK; wait_ms = 0) {
-            if (event.kind == TENURE_EVENT_STOPPED) {
-                notes_put(&node->notes, "stopped", 0, 0, 0);
-                return event.status;
-            }
-            on_event(node, &event);
-        }
-        look_for_stop(node, stop_wanted);
+    notes_put(&node->notes, "hello", 0, 0, 0);
+    while (!node->lines.ended) {
+        lines_read(&node->lines, (int)wait_ms);
+        for (const char *line; (line = lines_next(&node->lines));)
+            if (!on_line(node, line))
+                return;
         wait_ms = take_turn(node);
     }
 }

@@ -34,18 +34,24 @@ void notes_close(struct notes *notes)
 
 void notes_put(const struct notes *notes, const char *what, uint32_t shard, uint64_t token, int done)
 {
+    const int64_t us = notes_boot_us();
     if (notes->fd < 0)
         return;
     /* A full disk must not stop the work: what is missing here, the audit of the results does not need. */
     dprintf(notes->fd,
-            "{\"t_ms\":%" PRId64 ",\"node\":\"%s\",\"shard\":%" PRIu32 ",\"token\":%" PRIu64
+            "{\"t_ms\":%" PRId64 ".%03d,\"pid\":%d,\"node\":\"%s\",\"shard\":%" PRIu32 ",\"token\":%" PRIu64
             ",\"what\":\"%s\",\"done\":%d}\n",
-            notes_unix_ms(), notes->node, shard, token, what, done);
+            us / 1000, (int)(us % 1000), (int)getpid(), notes->node, shard, token, what, done);
 }
 
-int64_t notes_unix_ms(void)
+int64_t notes_boot_us(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t notes_boot_ms(void)
+{
+    return notes_boot_us() / 1000;
 }

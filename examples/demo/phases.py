@@ -1,156 +1,110 @@
-"""The phases of a run. Each begins by a condition that can be seen in the store or in the notes, never by a sleep."""
+"""The phases of a run. Each begins by a condition that can be seen in the store or in the notes, never by a sleep.
+
+A phase that takes a node away takes the second of those that live, and needs another one that stays.
+"""
 import time
 
-from nodes import Failed, now_ms
-import records
-
-LOOK_S = 0.05
-LATER = {"leave": "not in this version", "pause": "not in this version", "rejoin": "not in this version"}
+import data_folder
+import pause
+from nodes import Failed, boot_ms
 
 
-class Run:
-    """What the phases share, and what they found out (`took`: name -> seconds; `skipped`: name -> why)."""
-
-    def __init__(self, tenure, fleet, screen, folder, total, shards, nodes, pace):
-        self.tenure, self.fleet, self.screen, self.folder = tenure, fleet, screen, folder
-        self.total, self.shards, self.nodes, self.pace = total, shards, nodes, pace
-        self.took, self.skipped = {}, dict(LATER)
-        self.takeover_ms = {}
-        self.moved = self.max_in_flight = None
-        self.joined_ms = self.killed = self.taken_over_ms = None
-
-    def wait(self, what, limit_s, condition):
-        """Looks until the condition holds; returns what it returned. Thousands of shards take their time."""
-        limit_s += self.shards / 10
-        give_up = time.monotonic() + limit_s
-        while True:
-            self.fleet.look()
-            found = condition()
-            self.screen.show(self.fleet)
-            if found:
-                return found
-            if time.monotonic() > give_up:
-                raise Failed(f"waited {limit_s:.0f} s for this: {what}; {self.screen.figures(self.fleet)}; "
-                             f"tenure status: {self.tenure.status()}")
-            time.sleep(LOOK_S)
-
-    def phase(self, name, text):
-        self.screen.phase(f"{name}: {text}")
-        return Stopwatch(self.took, name)
-
-    def settled(self, nodes):
-        """So many live nodes, every shard ready where the plan wants it, nothing in flight, no node above another by two."""
-        status = self.tenure.status()
-        self.note_moves(status)
-        live = [node for node in status["nodes"] if node["state"] == "live"]
-        counts = [node["shards"] for node in live]
-        even = len(live) == nodes and sum(counts) == self.shards and max(counts) - min(counts) <= 1
-        if not even or status["moves_in_flight"] or any(node["shards"] != node["desired"] for node in live):
-            return None
-        shards = self.tenure.shards()
-        return shards if all(shard["state"] == "owned" for shard in shards) else None
-
-    def note_moves(self, status):
-        if self.max_in_flight is not None:
-            self.max_in_flight = max(self.max_in_flight, status["moves_in_flight"])
-
-    # ---- the phases, in order ----
-
-    def balance(self):
-        with self.phase("balance", f"{self.nodes} nodes start and share {self.shards} shards"):
-            for _ in range(self.nodes):
-                self.fleet.start()
-            self.wait("all shards ready and even", 60, lambda: self.settled(self.nodes))
-
-    def begin(self):
-        """Lets the records fall due from now on."""
-        records.write_begin(self.folder, now_ms())
-        self.began = time.monotonic()
-        self.screen.phase(f"work: {self.total} records fall due over {self.pace} s")
-
-    def await_work(self, name, done):
-        """Until so many records are done; False, and the phase is skipped, when it would come too late to matter."""
-        done = min(done, self.total)
-        self.wait(f"{done} records done", self.pace + 120, lambda: self.fleet.done >= done)
-        if self.fleet.done <= self.total * 9 // 10:
-            return True
-        self.skipped[name] = "too few records: they were nearly all done before it could begin"
-        return False
-
-    def join(self):
-        if not self.await_work("join", self.total * 15 // 100):
-            return
-        known = max((event["id"] for event in self.tenure.history()), default=0)
-        with self.phase("join", "one more node joins while the work goes on"):
-            self.joined_ms = now_ms()
-            self.max_in_flight = 0
-            self.fleet.start()
-            self.wait("the moves to the newcomer to end", 90, lambda: self.settled(self.nodes + 1))
-        self.moved = sum(event["id"] > known and event["cause"] in ("handed over", "forced")
-                         for event in self.tenure.history())
-        self.screen.say(f"  {self.moved} shards moved, at most {self.max_in_flight} in flight")
-
-    def kill(self):
-        if self.joined_ms is None or not self.await_work("kill", self.fleet.done + self.total * 5 // 100):
-            self.skipped.setdefault("kill", "the join before it was skipped")
-            return
-        victim = self.fleet.nodes[min(1, self.nodes - 1)]
-        with self.phase("kill", f"SIGKILL for node {victim.name}"):
-            before = self.wait("a quiet moment", 60, lambda: self.settled(self.nodes + 1))
-            tokens = {shard["shard"]: shard["token"] for shard in before if shard["owner"] == victim.name}
-            victim.kill()
-            self.killed = victim
-            self.fleet.look()
-            self.fleet.forget(victim)
-            ready = self.wait(f"its {len(tokens)} shards ready elsewhere", 90, lambda: self.taken_over(victim, tokens))
-            self.takeover_ms["kill"] = max(ready) - victim.killed_ms
-            self.taken_over_ms = max(ready)
-        self.screen.say(f"  its {len(tokens)} shards were ready elsewhere after {self.takeover_ms['kill']} ms")
-
-    def taken_over(self, victim, tokens):
-        """When each shard became ready under a later token at another node; None until all are, in the notes and in the store."""
-        ready = []
-        for shard, token in tokens.items():
-            served = self.fleet.server.get(shard)
-            if not served or served[0] == victim.name or served[1] <= token:
-                return None
-            ready.append(served[2])
-        return ready if all(shard["state"] == "owned" for shard in self.tenure.shards()) else None
-
-    def finish(self):
-        """Until every record is done. The notes count nearly all; what a killed node did not note any more, the data files say."""
-        progress = {"done": -1, "at": time.monotonic()}
-
-        def all_done():
-            if self.fleet.done != progress["done"]:
-                progress.update(done=self.fleet.done, at=time.monotonic())
-            stalled = time.monotonic() - progress["at"]
-            if stalled > 60 + self.pace:
-                raise Failed(f"no record was done for {stalled:.0f} s; {self.screen.figures(self.fleet)}")
-            over = time.monotonic() - self.began >= self.pace
-            return over and (self.fleet.done >= self.total or stalled > 1) and \
-                records.count_done(self.folder, self.shards) >= self.total
-
-        with self.phase("finish", "until every record is done"):
-            self.wait("every record done", 10 * self.pace + 600, all_done)
-        self.screen.say(f"  {self.total} records done")
-
-    def stop(self):
-        with self.phase("stop", "SIGTERM for all nodes"):
-            for node in self.fleet.nodes:
-                node.leaving = True
-            for node in self.fleet.live():
-                node.process.terminate()
-            self.wait("all nodes to leave", 60, lambda: not self.fleet.live())
-        self.fleet.look()
+def carry_out(run):
+    balance(run)
+    begin(run)
+    if run.pace:
+        under_fire(run)
+    else:
+        run.skipped.update(dict.fromkeys(("join", "kill", "leave", "pause", "rejoin"), "not with PACE=0"))
+    finish(run)
+    stop(run)
 
 
-class Stopwatch:
-    def __init__(self, took, name):
-        self.took, self.name = took, name
+def under_fire(run):
+    """One phase after the other, each in a quiet moment; where one is skipped, so are those after it."""
+    live = run.nodes
+    for name, phase, change in (("join", join, 1), ("kill", kill, -1), ("leave", leave, -1), ("pause", pause.pause, -1),
+                                ("rejoin", pause.rejoin, 1)):
+        if change < 0 and live < 2:
+            run.skipped[name] = f"too few nodes: with NODES={run.nodes} nobody would be left to take over"
+        elif name == "rejoin" and "pause" in run.skipped:
+            run.skipped[name] = "no node was paused"
+        elif name == "rejoin" or run.await_work(name, run.total * 15 // 100 if name == "join" else run.fleet.done + run.total // 100):
+            phase(run, live)
+            live += change
 
-    def __enter__(self):
-        self.since = time.monotonic()
 
-    def __exit__(self, *failure):
-        self.took[self.name] = round(time.monotonic() - self.since, 1)
+def balance(run):
+    with run.phase("balance", f"{run.nodes} nodes start and share {run.shards} shards"):
+        for _ in range(run.nodes):
+            run.fleet.start()
+        run.wait("all shards ready and even", 60, lambda: run.settled(run.nodes))
+    run.say(", ".join(f"{node.name}: a {'Python' if node.kind == 'python' else 'C'} worker" for node in run.fleet.nodes))
+
+
+def begin(run):
+    """Lets the records fall due from now on."""
+    data_folder.write_begin(run.folder, boot_ms())
+    run.began = time.monotonic()
+    run.screen.phase(f"work: {run.total} records fall due over {run.pace} s")
+
+
+def join(run, live):
+    known = max((event["id"] for event in run.tenure.history()), default=0)
+    with run.phase("join", "one more node joins while the work goes on"):
+        run.counts_moves, run.max_in_flight = True, 0
+        newcomer = run.fleet.start()
+        shards = run.wait("the moves to the newcomer to end", 90, lambda: run.settled(live + 1))
+        run.counts_moves = False
+    run.moved = sum(event["id"] > known and event["cause"] in ("handed over", "forced") for event in run.tenure.history())
+    run.share = len(run.tokens_of(newcomer, shards))
+    run.say(f"{run.moved} shards moved, at most {run.max_in_flight} in flight")
+
+
+def kill(run, live):
+    victim = run.fleet.live()[1]
+    with run.phase("kill", f"SIGKILL for the agent of node {victim.name}"):
+        tokens = run.tokens_of(victim, run.wait("a quiet moment", 60, lambda: run.settled(live)))
+        victim.kill_agent()
+        run.takeover_ms["kill"] = run.await_takeover(victim, tokens, victim.killed_ms)
+    run.say(f"its {len(tokens)} shards were ready elsewhere after {run.takeover_ms['kill']} ms")
+
+
+def leave(run, live):
+    leaver = run.fleet.live()[1]
+    with run.phase("leave", f"SIGTERM for node {leaver.name}"):
+        run.wait("a quiet moment", 60, lambda: run.settled(live))
+        leaver.leaving = True
+        leaver.process.terminate()
+        run.wait("the node to leave", 60, lambda: not leaver.up)
+        run.wait("all shards ready and even", 60, lambda: run.settled(live - 1))
+    run.say(f"it left with exit status {leaver.process.returncode}")
+
+
+def finish(run):
+    """Until every record is done. The notes count nearly all; what a killed worker did not note any more, the data files say."""
+    progress = {"done": -1, "at": time.monotonic()}
+
+    def all_done():
+        if run.fleet.done != progress["done"]:
+            progress.update(done=run.fleet.done, at=time.monotonic())
+        stalled = time.monotonic() - progress["at"]
+        if stalled > 60 + run.pace:
+            raise Failed(f"no record was done for {stalled:.0f} s; {run.screen.figures(run.fleet)}")
+        over = time.monotonic() - run.began >= run.pace
+        return over and (run.fleet.done >= run.total or stalled > 1) and \
+            data_folder.count_done(run.folder, run.shards) >= run.total
+
+    with run.phase("finish", "until every record is done"):
+        run.wait("every record done", 10 * run.pace + 600 + run.total / 100, all_done)
+    run.say(f"{run.total} records done")
+
+
+def stop(run):
+    with run.phase("stop", "SIGTERM for all nodes"):
+        for node in run.fleet.nodes:
+            node.leaving = True
+        for node in run.fleet.live():
+            node.process.terminate()
+        run.wait("all nodes to leave", 60, lambda: not run.fleet.live())
+    run.fleet.look()

@@ -1,38 +1,24 @@
-"""The records of the inventory: 16 KiB blocks of the files below /usr, and the data files that hold them.
+"""The records of the inventory: pieces of files, by default 16 KiB blocks of the files below /usr; and the expected digests.
 
-A record is known by its shard and its number in that shard (seq); its key is PATH#BLOCK. The expected digests come from here
-too, by hashlib, so that the audit needs nothing of Tenure.
+A record is known by its shard and its number in that shard (seq); its key says to which shard it belongs, and need not be
+unique. The digests come from here, by hashlib, so that the audit needs nothing of Tenure.
 """
 import hashlib
 import os
-import shutil
-import sqlite3
 from typing import NamedTuple
 
 BLOCK = 16384
 
-SCHEMA = """
-create table record(seq integer primary key, key text not null, path text not null, offset integer not null,
-                    length integer not null, due_ms integer not null);
-create table result(seq integer not null, key text not null, digest text not null, node text not null,
-                    token integer not null, done_ms integer not null);
-create table progress(next_seq integer not null);
-insert into progress values (1);
-"""
+
+class BadInput(Exception):
+    """The input cannot be used; the text says where and why."""
 
 
-class Block(NamedTuple):
+class Record(NamedTuple):
+    key: str
     path: str
-    number: int
+    offset: int
     length: int
-
-    @property
-    def key(self):
-        return f"{self.path}#{self.number}"
-
-    @property
-    def offset(self):
-        return self.number * BLOCK
 
 
 def files_below(top, leave_out=None):
@@ -60,91 +46,50 @@ def files_below(top, leave_out=None):
     return walk(top)
 
 
+def blocks(path, size, most):
+    """At most so many records of one file; the key is PATH#BLOCK."""
+    count = min(most, (size + BLOCK - 1) // BLOCK)
+    return [Record(f"{path}#{number}", path, number * BLOCK, min(BLOCK, size - number * BLOCK)) for number in range(count)]
+
+
 def collect(most):
-    """At most so many blocks: of /usr/share first, then of the rest of /usr."""
-    blocks = []
+    """At most so many records: of /usr/share first, then of the rest of /usr."""
+    found = []
     for files in (files_below("/usr/share"), files_below("/usr", leave_out="/usr/share")):
         for path, size in files:
-            for number in range((size + BLOCK - 1) // BLOCK):
-                blocks.append(Block(path, number, min(BLOCK, size - number * BLOCK)))
-                if len(blocks) == most:
-                    return blocks
-    return blocks
+            found += blocks(path, size, most - len(found))
+            if len(found) == most:
+                return found
+    return found
 
 
-def digest(path, offset, length):
-    """As the workers have it: hex digits, or "unreadable" when the block is not there as a whole."""
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:
-            file.seek(offset)
-            block = b""
-            while len(block) < length:
-                more = file.read(length - len(block))
-                if not more:
-                    return "unreadable"
-                block += more
-    except OSError:
-        return "unreadable"
-    return hashlib.sha256(block).hexdigest()
+def read(file, offset, length):
+    """The piece, or what there is of it."""
+    file.seek(offset)
+    piece = b""
+    while len(piece) < length:
+        more = file.read(length - len(piece))
+        if not more:
+            break
+        piece += more
+    return piece
 
 
-def digests(blocks):
-    return {block.key: digest(block.path, block.offset, block.length) for block in blocks}
-
-
-def data_path(folder, shard):
-    return os.path.join(folder, f"shard-{shard:03d}.db")
-
-
-def write_data_files(folder, by_shard, pace, install_stamp):
-    """One file a shard. Due times are even over `pace` seconds, in the order in which a circle over the shards takes the records."""
-    template = os.path.join(folder, "template.db")
-    connection = sqlite3.connect(template)
-    connection.executescript(SCHEMA)
-    connection.close()
-    install_stamp(template)
-    due = due_times(by_shard, pace)
-    for shard, blocks in enumerate(by_shard):
-        path = data_path(folder, shard)
-        shutil.copyfile(template, path)
-        connection = sqlite3.connect(path)
-        connection.execute("pragma synchronous = off")  # for loading only: it is a setting of this connection
-        connection.executemany(
-            "insert into record values (?, ?, ?, ?, ?, ?)",
-            [(seq, block.key, block.path, block.offset, block.length, due[shard][seq - 1])
-             for seq, block in enumerate(blocks, 1)])
-        connection.commit()
-        connection.close()
-    os.remove(template)
-
-
-def due_times(by_shard, pace):
-    """For each shard the due times of its records, in ms after the begin."""
-    total = sum(map(len, by_shard))
-    due = [[] for _ in by_shard]
-    at = 0
-    waiting = [shard for shard, blocks in enumerate(by_shard) if blocks]
-    while waiting:
-        for shard in waiting:
-            due[shard].append(pace * 1000 * at // total)
-            at += 1
-        waiting = [shard for shard in waiting if len(due[shard]) < len(by_shard[shard])]
-    return due
-
-
-def count_done(folder, shards):
-    """How many results there are, by asking every data file."""
-    done = 0
-    for shard in range(shards):
-        connection = sqlite3.connect(data_path(folder, shard), timeout=5)
-        done += connection.execute("select next_seq - 1 from progress").fetchone()[0]
-        connection.close()
-    return done
-
-
-def write_begin(folder, begin_ms):
-    """The instant from which due times count; the workers wait for this file."""
-    part = os.path.join(folder, "begin.part")
-    with open(part, "w") as file:
-        file.write(f"{begin_ms}\n")
-    os.rename(part, os.path.join(folder, "begin"))
+def digests(found):
+    """One a record, as the workers have it: hex digits, or "unreadable" when the piece is not there as a whole."""
+    out, path, file = [], None, None
+    for record in found:
+        try:
+            if record.path != path:
+                if file:
+                    file.close()
+                path, file = record.path, None
+                file = open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0)
+            piece = read(file, record.offset, record.length) if file else b""
+        except OSError:
+            piece = b""
+        whole = file is not None and len(piece) == record.length
+        out.append(hashlib.sha256(piece).hexdigest() if whole else "unreadable")
+    if file:
+        file.close()
+    return out

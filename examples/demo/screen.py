@@ -52,7 +52,7 @@ class Screen:
         held = {}
         for node, _, _ in fleet.server.values():
             held[node] = held.get(node, 0) + 1
-        each = " ".join(f"{node.name}:{held.get(node.name, 0)}" for node in fleet.nodes if node.up)
+        each = " ".join(f"{node.name}:{held.get(node.name, 0)}{'(paused)' if node.stopped else ''}" for node in fleet.nodes if node.up)
         return f"{fleet.done} of {self.total} records; shards {each}"
 
     def picture(self, fleet):

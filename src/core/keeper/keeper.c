@@ -56,14 +56,12 @@ static void add_group(struct tn_step *step, const char *name)
 static void stop(struct tn_step *step, int64_t limit_ms)
 {
     struct tn_keeper *keeper = step->keeper;
-    if (keeper->phase >= TN_PHASE_LEAVING)
+    if (!tn_phase_next(&keeper->phase, TN_PHASE_ON_STOP))
         return;
-    if (keeper->phase != TN_PHASE_LIVE) {
-        keeper->phase = TN_PHASE_STOPPED;
+    if (keeper->phase == TN_PHASE_STOPPED) {
         tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0)->status = TENURE_OK;
         return;
     }
-    keeper->phase = TN_PHASE_LEAVING;
     keeper->stop_at_ms = step->now_ms + limit_ms;
     keeper->next_tick_ms = step->now_ms;
     for (uint32_t i = 0; i < keeper->n_groups; i++)

@@ -17,6 +17,7 @@
 
 #include "base/rng.h"
 #include "core/lease/holding.h"
+#include "core/lease/phase.h"
 #include "core/member/contact.h"
 #include "core/member/view.h"
 #include "core/op/op.h"
@@ -29,8 +30,6 @@ struct tn_keeper_options {
     bool replace;
     uint64_t seed; /* jitter and nonces: must differ between starts */
 };
-
-enum tn_phase { TN_PHASE_OUT, TN_PHASE_JOINING, TN_PHASE_LIVE, TN_PHASE_LEAVING, TN_PHASE_STOPPED };
 
 enum tn_keeper_event_kind {
     TN_KEEPER_WAKE,    /* the time asked for has come */

@@ -15,11 +15,9 @@ bool tn_session_working(const struct tn_keeper *keeper)
 static void ask_join(struct tn_step *step)
 {
     struct tn_keeper *keeper = step->keeper;
-    if (keeper->phase == TN_PHASE_OUT) {
+    if (tn_phase_next(&keeper->phase, TN_PHASE_ON_ASK))
         for (int i = 0; i < TN_NONCE_BYTES; i++)
             keeper->nonce[i] = (uint8_t)tn_rng_next(&keeper->rng);
-        keeper->phase = TN_PHASE_JOINING;
-    }
     struct tn_op *op = tn_say_op(step, TN_OP_JOIN);
     op->session = 0;
     op->join.node_id = keeper->options.node_id;
@@ -123,7 +121,7 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     adopt_timing(keeper);
     if (!fresh)
         return;
-    keeper->phase = TN_PHASE_LIVE;
+    tn_phase_next(&keeper->phase, TN_PHASE_ON_JOINED);
     keeper->lates = 0;
     keeper->version = 0;
     keeper->lapsed = false;
@@ -261,22 +259,19 @@ static void session_ended(struct tn_step *step, const char *reason)
 {
     struct tn_keeper *keeper = step->keeper;
     const bool replaced = !strcmp(reason, "replaced");
-    const bool leaving = keeper->phase == TN_PHASE_LEAVING;
     tn_shards_drop_all(step, replaced ? "another process took over this node id" : "the session was ended");
     keeper->deadline_ms = 0;
     keeper->next_tick_ms = keeper->next_probe_ms = keeper->next_sync_ms = INT64_MAX;
     struct tn_notice *notice = tn_say(step, TN_NOTICE_ENDED, UINT32_MAX, 0);
     notice->status = replaced ? TENURE_REPLACED : TENURE_SESSION_ENDED;
     notice->reason = tn_arena_text(step->update->arena, reason);
-    if (replaced || leaving) {
-        keeper->phase = TN_PHASE_STOPPED;
+    tn_phase_next(&keeper->phase, replaced ? TN_PHASE_ON_REPLACED : TN_PHASE_ON_OVER);
+    if (keeper->phase == TN_PHASE_STOPPED)
         tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0)->status = replaced                  ? TENURE_REPLACED
                                                                  : !strcmp(reason, "left") ? TENURE_OK
                                                                                            : TENURE_REFUSED;
-        return;
-    }
-    keeper->phase = TN_PHASE_OUT;
-    keeper->next_join_ms = step->now_ms;
+    else
+        keeper->next_join_ms = step->now_ms;
 }
 
 /* Something was moved away from this session although the deltas show nothing: they are not to be trusted. */
@@ -367,7 +362,7 @@ void tn_session_leave_reply(struct tn_step *step, struct tn_op *op)
     keeper->next_leave_ms = step->now_ms + tick_retry_ms;
     if (!left && step->now_ms < keeper->stop_at_ms)
         return; /* tried again then */
-    keeper->phase = TN_PHASE_STOPPED;
+    tn_phase_next(&keeper->phase, TN_PHASE_ON_LEFT);
     struct tn_notice *notice = tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0);
     notice->status = !left ? op->status : keeper->gave_up ? TENURE_REFUSED : TENURE_OK;
     notice->reason = tn_arena_text(step->update->arena, left ? "" : op->error.text);

@@ -1,5 +1,6 @@
 #include "core/lease/rule.h"
 
+#include "core/handoff/handoff.h"
 #include "core/lease/token.h"
 
 #include <string.h>
@@ -24,26 +25,44 @@ static bool mine_one_later(const struct tn_rule_world *world, const struct tn_it
     return row->session == world->me && row->token == item->token + 1 && row->state == TN_SHARD_RESTORING;
 }
 
-static void settle_owned(struct tn_shard_row *row)
+/* Moves by the table to a state without a deadline or a target. */
+static enum tn_outcome settle(struct tn_shard_row *row, enum tn_op_kind verb)
 {
-    row->state = TN_SHARD_OWNED;
+    if (!tn_handoff_move(row, verb))
+        return TN_WRONG_STATE;
     row->target = 0;
     row->until_ms = 0;
     row->handed = 0;
+    return TN_DONE;
+}
+
+/* Moves by the table to a phase that must end in time. */
+static enum tn_outcome begin(struct tn_shard_row *row, enum tn_op_kind verb, int64_t until_ms)
+{
+    if (!tn_handoff_move(row, verb))
+        return TN_WRONG_STATE;
+    row->until_ms = until_ms;
+    return TN_DONE;
 }
 
 /* The one place where an owner or token changes. */
-static void give(const struct tn_rule_world *world, struct tn_shard_row *row, uint64_t session, bool handed)
+static enum tn_outcome give(const struct tn_rule_world *world, struct tn_shard_row *row, enum tn_op_kind verb,
+                            uint64_t session)
 {
+    const enum tn_outcome outcome = begin(row, verb, world->now_ms + world->settings->restore_timeout_ms);
+    if (outcome != TN_DONE)
+        return outcome;
     row->session = session;
     row->token += 1;
-    row->state = TN_SHARD_RESTORING;
     row->target = 0;
-    row->handed = handed;
     row->since_ms = world->now_ms;
-    row->until_ms = world->now_ms + world->settings->restore_timeout_ms;
-    if (handed)
+    if (verb == TN_OP_CLAIM)
+        row->handed = false;
+    if (verb == TN_OP_TRANSFER || verb == TN_OP_FORCE) {
+        row->handed = true;
         row->moved_ms = world->now_ms;
+    }
+    return TN_DONE;
 }
 
 static enum tn_outcome claim(const struct tn_rule_world *world, const struct tn_item *item,
@@ -53,14 +72,11 @@ static enum tn_outcome claim(const struct tn_rule_world *world, const struct tn_
         return TN_DONE;
     if (row->session && world->owner.live)
         return TN_NOT_FREE;
-    if (row->state == TN_SHARD_QUARANTINED)
-        return TN_WRONG_STATE;
     if (row->token != item->token)
         return TN_STALE;
     if (row->desired != world->requester.node || !world->requester.takes)
         return TN_NOT_DESIRED;
-    give(world, row, world->me, false);
-    return TN_DONE;
+    return give(world, row, TN_OP_CLAIM, world->me);
 }
 
 static enum tn_outcome prepare(const struct tn_rule_world *world, const struct tn_item *item,
@@ -78,10 +94,8 @@ static enum tn_outcome prepare(const struct tn_rule_world *world, const struct t
         return TN_NOT_DESIRED;
     if (world->in_handoff >= world->settings->max_moves)
         return TN_OVER_BUDGET;
-    row->state = TN_SHARD_PREPARING;
     row->target = item->peer;
-    row->until_ms = world->now_ms + world->settings->prepare_timeout_ms;
-    return TN_DONE;
+    return begin(row, TN_OP_PREPARE, world->now_ms + world->settings->prepare_timeout_ms);
 }
 
 static enum tn_outcome prepared(const struct tn_rule_world *world, const struct tn_item *item,
@@ -91,11 +105,9 @@ static enum tn_outcome prepared(const struct tn_rule_world *world, const struct 
         return TN_STALE;
     if (row->target != world->me)
         return TN_WRONG_STATE;
-    if (row->state == TN_SHARD_PREPARING) {
-        row->state = TN_SHARD_DRAINING;
-        row->until_ms = world->now_ms + world->settings->drain_timeout_ms;
-    }
-    return row->state == TN_SHARD_DRAINING ? TN_DONE : TN_WRONG_STATE;
+    if (row->state == TN_SHARD_DRAINING)
+        return TN_DONE;
+    return begin(row, TN_OP_PREPARED, world->now_ms + world->settings->drain_timeout_ms);
 }
 
 static enum tn_outcome transfer(const struct tn_rule_world *world, const struct tn_item *item,
@@ -108,12 +120,10 @@ static enum tn_outcome transfer(const struct tn_rule_world *world, const struct 
         return TN_WRONG_STATE;
     if (forced ? world->now_ms < row->until_ms : row->session != world->me)
         return forced ? TN_NOT_YET : TN_STALE;
-    if (!world->target.takes) {
-        settle_owned(row);
-        return TN_TARGET_GONE;
-    }
-    give(world, row, row->target, true);
-    return TN_DONE;
+    if (world->target.takes)
+        return give(world, row, forced ? TN_OP_FORCE : TN_OP_TRANSFER, row->target);
+    settle(row, TN_OP_ABORT);
+    return TN_TARGET_GONE;
 }
 
 static enum tn_outcome abort_move(const struct tn_rule_world *world, const struct tn_item *item,
@@ -126,8 +136,7 @@ static enum tn_outcome abort_move(const struct tn_rule_world *world, const struc
     const bool pointless = !world->target.takes || row->desired != world->target.node;
     if (!pointless && world->now_ms < row->until_ms)
         return TN_NOT_YET;
-    settle_owned(row);
-    return TN_DONE;
+    return settle(row, TN_OP_ABORT);
 }
 
 static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_item *item,
@@ -135,9 +144,7 @@ static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_
 {
     if (!mine(world, item, row))
         return TN_STALE;
-    if (row->state == TN_SHARD_RESTORING)
-        settle_owned(row);
-    return TN_DONE;
+    return row->state == TN_SHARD_RESTORING ? settle(row, TN_OP_READY) : TN_DONE;
 }
 
 static enum tn_outcome reload(const struct tn_rule_world *world, const struct tn_item *item,
@@ -147,10 +154,7 @@ static enum tn_outcome reload(const struct tn_rule_world *world, const struct tn
         return TN_DONE;
     if (!mine(world, item, row))
         return TN_STALE;
-    const int64_t moved_ms = row->moved_ms; /* raising one's own token is not a move */
-    give(world, row, world->me, row->handed);
-    row->moved_ms = moved_ms;
-    return TN_DONE;
+    return give(world, row, TN_OP_RELOAD, world->me);
 }
 
 static enum tn_outcome release(const struct tn_rule_world *world, const struct tn_item *item,
@@ -160,8 +164,8 @@ static enum tn_outcome release(const struct tn_rule_world *world, const struct t
         return TN_DONE;
     if (!mine(world, item, row))
         return TN_STALE;
-    settle_owned(row);
-    row->state = TN_SHARD_UNOWNED;
+    if (settle(row, TN_OP_RELEASE) != TN_DONE)
+        return TN_WRONG_STATE;
     row->session = 0;
     row->since_ms = world->now_ms;
     return TN_DONE;
