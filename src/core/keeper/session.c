@@ -139,9 +139,8 @@ static void join_refused(struct tn_step *step, const struct tn_op *op)
     struct tn_keeper *keeper = step->keeper;
     keeper->next_join_ms =
         step->now_ms + join_retry_ms + (int64_t)tn_rng_below(&keeper->rng, join_retry_ms / 2);
-    if (op->status == TENURE_SESSION_ENDED)
-        keeper->phase =
-            TN_PHASE_OUT; /* made by an earlier try, and over before its answer came: ask under a new nonce */
+    if (op->status == TENURE_SESSION_ENDED) /* made by an earlier try, and over before its answer came */
+        tn_phase_next(&keeper->phase, TN_PHASE_ON_OVER);
     if (op->status == TENURE_NOT_FOUND && op->join.missing_group < op->join.n_groups) {
         for (uint32_t i = 0; i < keeper->n_groups; i++)
             if (!keeper->groups[i]->joined &&
