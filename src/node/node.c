@@ -207,16 +207,17 @@ static void send_requests(struct tenure *tenure, struct tn_batch *batch, const s
     }
 }
 
-/* Parties to a handoff or a takeover look for news often, all others seldom. */
+/* Parties to a handoff or a takeover look for news often, all others seldom: when fifty nodes start together,
+ * every look of each at every join of each would be the load. */
 static void set_pace(struct tenure *tenure)
 {
     const struct tn_keeper *keeper = &tenure->keeper;
-    bool busy = keeper->phase == TN_PHASE_JOINING || keeper->phase == TN_PHASE_LEAVING;
+    bool busy = keeper->phase == TN_PHASE_LEAVING;
     for (uint32_t i = 0; i < keeper->n_groups; i++) {
         const struct tn_keeper_group *group = keeper->groups[i];
-        if (group->joined)
-            busy |= !group->view.plan_epoch || group->unplaced || group->misplaced ||
-                    group->view.in_handoff || group->held != group->serving;
+        if (group->joined && group->view.plan_epoch)
+            busy |= group->unplaced || group->misplaced || group->view.in_handoff ||
+                    group->held != group->serving;
     }
     tn_courier_pace(tenure->courier, busy ? busy_poll_ms : calm_poll_ms);
 }

@@ -21,13 +21,13 @@ def boot_ms():
 
 
 class Node:
-    def __init__(self, fleet, name, *extra, args=()):
+    def __init__(self, fleet, name, *extra, args=(), stdin=subprocess.DEVNULL):
         self.fleet, self.name = fleet, name
         self.events, self.lock = [], threading.Lock()
         self.started_ms = boot_ms()
         self.errors = open(fleet.folder / f"{name or 'anonymous'}-{len(fleet.nodes)}.log", "w")
         command = [str(fleet.build / "tests/lab_node"), fleet.url, fleet.group, name, *extra, *args]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         fleet.nodes.append(self)

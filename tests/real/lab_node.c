@@ -2,9 +2,9 @@
  * what happened when (boot clock).
  *
  * usage: lab_node STORE_URL GROUP NODE [--data FILE] [--ready-ms N] [--drain-ms N] [--replace] [--limit-ms N]
- * Between events it looks at its gates. When it finds that it did not run for a second (it was paused), it
- * asks both gates first of all, and then tries what a zombie tries: a protected write to --data and a
- * checkpoint under its old token. */
+ * [--wait] Between events it looks at its gates. When it finds that it did not run for a second (it was
+ * paused), it asks both gates first of all, and then tries what a zombie tries: a protected write to --data
+ * and a checkpoint under its old token. */
 #include "sys/clock.h"
 #include "tenure/tenure.h"
 
@@ -192,6 +192,10 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++) {
         if (!strcmp(argv[i], "--replace"))
             options.replace = true;
+        else if (!strcmp(argv[i],
+                         "--wait")) /* so that many can be let go at once: until standard input ends */
+            while (getchar() != EOF)
+                continue;
         else if (!strcmp(argv[i], "--data"))
             data_file = argv[++i];
         else if (!strcmp(argv[i], "--ready-ms"))
