@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEPS = cmake ninja-build gcc pkg-config libsqlite3-dev libjansson-dev libxxhash-dev nettle-dev python3
 DEPS_TEST = clang clang-format libcmocka-dev valgrind sqlite3 gdb locales
-.PHONY: help deps deps-test build test sanitize soak demo bench install clean format
+.PHONY: help deps deps-test configure build build-tests test sanitize soak demo bench install clean format
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
@@ -15,27 +15,34 @@ deps: ## install what build and demo need
 deps-test: deps ## install what the tests need as well
 	@tools/deps $(DEPS) $(DEPS_TEST)
 
-$(BUILD)/build.ninja: | deps
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >$(BUILD).configure.log 2>&1 \
-	  || { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
-	@rm -f $(BUILD).configure.log
+# Configuring is quiet unless it fails. $(1): more arguments
+configure = @cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(1) $(CMAKE_ARGS) >.configure.log 2>&1 \
+  || { cat .configure.log; rm -f .configure.log; exit 1; }; rm -f .configure.log
 
-build: $(BUILD)/build.ninja ## build build/tenure, build/libtenure.a, build/libtenure.so
+build: deps ## build build/tenure, build/libtenure.a, build/libtenure.so
+	@[ -f $(BUILD)/build.ninja ] || $(MAKE) --no-print-directory configure
 	@ninja -C $(BUILD) --quiet
 
-test: deps-test build ## every test; the last line says `N passed, N failed`
+configure:
+	$(call configure,)
+
+build-tests: deps-test
+	$(call configure,-DTENURE_TESTS=ON)
+	@ninja -C $(BUILD) --quiet
+
+test: build-tests ## every test (2 to 5 minutes); the last line says `N passed, N failed`
 	@tests/run $(BUILD)
 
 sanitize: deps-test ## the suite under address + undefined, then under thread sanitizer
 	@tests/run-sanitized
 
-soak: deps-test build ## the long runs
+soak: build-tests ## the long runs
 	@tests/run-soak $(BUILD)
 
 demo: build ## the main job on real data, with a kill and a join while it works
 	@python3 examples/demo/demo.py --build $(BUILD) $(DEMO_ARGS)
 
-bench: deps-test build ## measured ratios against peers in the same run
+bench: build-tests ## measured ratios against peers in the same run
 	@bench/run $(BUILD)
 
 install: build ## install under PREFIX (DESTDIR honoured)
