@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 DEPS = cmake ninja-build gcc pkg-config libsqlite3-dev libjansson-dev libxxhash-dev nettle-dev python3
-DEPS_TEST = clang clang-format libcmocka-dev valgrind sqlite3 gdb locales
+DEPS_TEST = clang libclang-rt-14-dev clang-format libcmocka-dev valgrind sqlite3 gdb locales
 .PHONY: help deps deps-test configure build build-tests test sanitize soak demo bench install clean format
 
 help: ## this list
