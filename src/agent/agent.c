@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +187,8 @@ static bool take_signals(struct tn_agent *agent)
 
 static int64_t tell_manager(struct tn_agent *agent, int64_t now_ms)
 {
-    const bool settled = agent->ever_assigned || now_ms >= agent->joined_ms + no_shards_ready_ms;
+    const bool settled =
+        agent->ready || (!agent->ever_assigned && now_ms >= agent->joined_ms + no_shards_ready_ms);
     if (!agent->told_ready && settled && !agent->unready && !agent->stopping) {
         agent->told_ready = true;
         tn_notify_say("READY=1\nSTATUS=serving");
@@ -285,11 +287,22 @@ static enum tenure_status join(struct tn_agent *agent, struct tenure_error *erro
     return status;
 }
 
+/* The event follows the join at once. The first worker needs the presence that it brings. */
+static void wait_joined(struct tn_agent *agent)
+{
+    struct pollfd news = {.fd = tenure_fd(agent->tenure), .events = POLLIN};
+    while (!agent->lease_ms && !agent->stopped) {
+        poll(&news, 1, idle_ms);
+        tn_charge_events(agent);
+    }
+}
+
 static void set_up(struct tn_agent *agent)
 {
     agent->joined_ms = tn_clock_boot_ms();
     agent->shards = tenure_group_shards(agent->group);
     tn_page_path(&agent->group->page, agent->gate, sizeof agent->gate);
+    tn_log_node(agent->log, tenure_node_id(agent->tenure));
     agent->facts = (struct tn_process_facts){.group = agent->options->group,
                                              .node = tenure_node_id(agent->tenure),
                                              .store = agent->options->store,
@@ -303,7 +316,7 @@ static void set_up(struct tn_agent *agent)
     agent->saver = tn_saver_open(agent->group);
     look_at(agent, tn_saver_fd(agent->saver), TN_SOURCE_SAVER);
     look_at(agent, tenure_fd(agent->tenure), TN_SOURCE_EVENTS);
-    tn_charge_events(agent); /* JOINED first: the presence is there before the first worker */
+    wait_joined(agent);
     if (!agent->options->per_shard)
         tn_worker_want(tn_agent_worker(agent, 0), 0);
 }

@@ -11,6 +11,7 @@ void tn_charge_set(struct tn_agent *agent, uint32_t shard, enum tn_charge_state 
 {
     struct tn_charge *charge = &agent->charges[shard];
     agent->unready += (state == TN_CHARGE_ASSIGNED) - (charge->state == TN_CHARGE_ASSIGNED);
+    agent->ready += (state == TN_CHARGE_READY) - (charge->state == TN_CHARGE_READY);
     charge->state = (uint8_t)state;
     charge->token = token;
     if (state == TN_CHARGE_NONE || state == TN_CHARGE_ASSIGNED) {

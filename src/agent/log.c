@@ -17,13 +17,13 @@ enum { log_room = 256 * 1024, message_room = 1024, last_words_ms = 1000 };
 struct tn_log {
     enum tenure_log_level level;
     bool json;
-    char *node; /* JSON text */
     pthread_t thread;
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t news, empty;
+    pthread_cond_t news, end;
+    char *node;
     struct tn_text waiting;
     uint64_t dropped;
-    bool closing, idle, ended;
+    bool closing, ended;
 };
 
 static const char *const names[] = {"error", "warning", "info", "debug"};
@@ -59,12 +59,9 @@ static void *run(void *context)
     pthread_mutex_lock(&log->lock);
     while (!log->closing || log->waiting.length) {
         if (!log->waiting.length) {
-            log->idle = true;
-            pthread_cond_signal(&log->empty);
             pthread_cond_wait(&log->news, &log->lock);
             continue;
         }
-        log->idle = false;
         const struct tn_text other = taken;
         taken = log->waiting;
         log->waiting = other;
@@ -74,10 +71,21 @@ static void *run(void *context)
         pthread_mutex_lock(&log->lock);
     }
     log->ended = true;
-    pthread_cond_signal(&log->empty);
+    pthread_cond_signal(&log->end);
     pthread_mutex_unlock(&log->lock);
     tn_text_done(&taken);
     return NULL;
+}
+
+/* Bytes of the UTF-8 character at `c`; 0: it is none (overlong forms and surrogates pass: they are rare, and
+ * JSON readers replace them). */
+static size_t character_bytes(const unsigned char *c)
+{
+    const size_t n = *c < 0xc2 || *c > 0xf4 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
 }
 
 static void add_quoted(struct tn_text *text, const char *words)
@@ -88,8 +96,13 @@ static void add_quoted(struct tn_text *text, const char *words)
             tn_text_print(text, "\\%c", *c);
         else if (*c < 32 || *c == 127)
             tn_text_print(text, "\\u%04x", *c);
-        else
+        else if (*c < 128)
             tn_text_add(text, c, 1);
+        else if (character_bytes(c)) {
+            tn_text_add(text, c, character_bytes(c));
+            c += character_bytes(c) - 1;
+        } else
+            tn_text_puts(text, "\xef\xbf\xbd"); /* what a worker printed may be anything, or cut */
     }
     tn_text_puts(text, "\"");
 }
@@ -105,7 +118,7 @@ struct tn_log *tn_log_open(enum tenure_log_level level, bool json, const char *n
     tn_text_init(&log->waiting);
     pthread_mutex_init(&log->lock, NULL);
     tn_cond_init(&log->news);
-    tn_cond_init(&log->empty);
+    tn_cond_init(&log->end);
     tn_thread_start(&log->thread, run, log);
     return log;
 }
@@ -118,7 +131,7 @@ void tn_log_close(struct tn_log *log)
     log->closing = true;
     pthread_cond_signal(&log->news);
     while (!log->ended && tn_clock_boot_ms() < until)
-        tn_cond_wait_ms(&log->empty, &log->lock, until - tn_clock_boot_ms());
+        tn_cond_wait_ms(&log->end, &log->lock, until - tn_clock_boot_ms());
     const bool ended = log->ended;
     pthread_mutex_unlock(&log->lock);
     if (!ended)
@@ -126,7 +139,7 @@ void tn_log_close(struct tn_log *log)
     pthread_join(log->thread, NULL);
     pthread_mutex_destroy(&log->lock);
     pthread_cond_destroy(&log->news);
-    pthread_cond_destroy(&log->empty);
+    pthread_cond_destroy(&log->end);
     tn_text_done(&log->waiting);
     free(log->node);
     free(log);
@@ -156,6 +169,14 @@ static void format_line(const struct tn_log *log, enum tenure_log_level level, c
     tn_text_puts(line, "}\n");
 }
 
+void tn_log_node(struct tn_log *log, const char *node)
+{
+    pthread_mutex_lock(&log->lock);
+    free(log->node);
+    log->node = strdup(node);
+    pthread_mutex_unlock(&log->lock);
+}
+
 void tn_log_say(struct tn_log *log, enum tenure_log_level level, const char *format, ...)
 {
     if (level > log->level)
@@ -167,8 +188,8 @@ void tn_log_say(struct tn_log *log, enum tenure_log_level level, const char *for
     va_end(args);
     struct tn_text line;
     tn_text_init(&line);
-    format_line(log, level, words, &line);
     pthread_mutex_lock(&log->lock);
+    format_line(log, level, words, &line);
     if (log->waiting.length + line.length > log_room) {
         log->dropped++;
     } else {

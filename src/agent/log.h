@@ -15,6 +15,8 @@ struct tn_log;
 
 /* For the process; `level`: lines above it are dropped. Aborts when no thread can be made. */
 struct tn_log *tn_log_open(enum tenure_log_level level, bool json, const char *node);
+/* The name of the node was found out. */
+void tn_log_node(struct tn_log *log, const char *node);
 /* Writes what is left, for at most a second. */
 void tn_log_close(struct tn_log *log);
 __attribute__((format(printf, 3, 4))) void tn_log_say(struct tn_log *log, enum tenure_log_level level,

@@ -60,7 +60,7 @@ struct tn_agent {
     uint64_t next_number;
     struct tn_agent_counters counters;
     int64_t joined_ms;
-    uint32_t unready; /* charges that are ASSIGNED */
+    uint32_t unready, ready; /* charges that are ASSIGNED, and READY */
     bool ever_assigned, told_ready;
     bool stopping;    /* tenure_stop was called */
     bool stopped;     /* STOPPED came: workers are being ended */

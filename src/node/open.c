@@ -207,9 +207,15 @@ void tenure_stop(struct tenure *tenure, int64_t limit_ms)
     tn_node_tell(tenure, &(struct tn_keeper_event){.kind = TN_KEEPER_STOP, .limit_ms = limit_ms}, false);
 }
 
+static void share_gates(struct tenure *tenure, void *argument)
+{
+    (void)argument;
+    tenure->share_gates = true;
+}
+
 void tn_node_share_gates(struct tenure *tenure)
 {
-    tenure->share_gates = true;
+    tn_node_call(tenure, share_gates, NULL); /* the flag is the keeper thread's */
 }
 
 int tn_node_presence(struct tenure *tenure)
