@@ -98,7 +98,7 @@ class DataFiles:
         except sqlite3.Error as error:
             self._undo(db)
             # busy: a reader was in the way, nothing was written
-            kind = Failed if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else Unknown
+            kind = Failed if "is locked" in str(error) else Unknown
             raise kind(f"shard {shard}: {error}") from error
 
     @staticmethod

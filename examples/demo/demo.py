@@ -29,7 +29,7 @@ import rows
 import screen
 from run import Run
 
-MOST_RECORDS, QUICK_RECORDS, QUICK_PACE, QUICK_LEASE = 20000, 6000, 25, 3
+MOST_RECORDS, QUICK_RECORDS, QUICK_PACE, QUICK_LEASE = 20000, 4000, 22, 3
 DRAIN_S, DRAIN_MORE_MS = 30, 20  # how long a leave may take, and how much more a shard
 
 

@@ -76,8 +76,9 @@ class Node:
         self.killed_ms = None  # by us
         self.leaving = False
         self.stopped = []  # processes that stand still, by us
-        self.stops = []    # (pid, from, to) of those that went on again
-        self.deaths = {}   # pid of a worker -> when it was seen gone
+        self.stopped_ms = self.still_ms = None
+        self.stops = []  # (pid, from, to) of those that went on again
+        self.deaths = {}  # pid of a worker -> when it was seen gone
         self.workers = []  # pids of its workers, the newest last
         self.notes = []
         self.read_to = 0
@@ -104,15 +105,15 @@ class Node:
         processes.wait(lambda: all(map(processes.gone, below)), 10)
         self.deaths.update(dict.fromkeys(self.workers[-1:], boot_ms()))
 
-    def stop(self):
-        """SIGSTOP for all of it; returns when that was."""
-        self.stopped, self.stopped_ms = self.family(), boot_ms()
+    def stop(self, pids=()):
+        """SIGSTOP for all of it, or for the given processes. They did nothing from `still_ms` on."""
+        self.stopped, self.stopped_ms = pids or self.family(), boot_ms()
         processes.stop(self.stopped)
-        return self.stopped_ms
+        self.still_ms = boot_ms()
 
     def go_on(self):
         went_on_ms = boot_ms()
-        self.stops += [(pid, self.stopped_ms, went_on_ms) for pid in self.stopped]
+        self.stops += [(pid, self.still_ms, went_on_ms) for pid in self.stopped]
         processes.send(self.stopped, signal.SIGCONT)
         self.stopped = []
 

@@ -19,7 +19,7 @@ class Span(NamedTuple):
 class Overlaps:
     def __init__(self):
         self.count = self.woken_count = 0
-        self.longest_ms = self.woken_longest_ms = 0.0
+        self.longest_ms = self.woken_longest_ms = self.woken_step_ms = 0.0  # the last: the longest such step itself
         self.spans = 0
         self.stories = []
 
@@ -72,6 +72,7 @@ def find(notes, deaths, stops):
         still_open = []
         for span in sorted(piece for span in spans for piece in cut(span, of_pid.get(span.pid, []))):
             found.spans += 1
+            found.woken_step_ms = max(found.woken_step_ms, (span.end - span.begin) * span.woken)
             still_open = [other for other in still_open if other.end > span.begin]
             for other in still_open:
                 if other.pid != span.pid:

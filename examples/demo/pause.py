@@ -21,15 +21,16 @@ def pause(run, live):
 
 def catch(run, victim):
     """Stops the node until its worker is caught with a computed batch and without a lock on the data file; the shard."""
+    seen = 0  # a note that was tried counts no more
     for _ in range(TRIES):
-        run.wait("a computed batch", CATCH_S, lambda: at_work_on(victim) is not None, LOOK_S)
+        run.wait("a computed batch", CATCH_S, lambda: len(victim.notes) > seen and at_work_on(victim) is not None, LOOK_S)
         victim.stop()
         run.fleet.look()
         shard = at_work_on(victim)
         if shard is not None and all(map(processes.stands_still, victim.stopped)) and not data_folder.is_locked(run.folder, shard):
             return shard
+        seen = len(victim.notes)
         victim.go_on()
-        run.fleet.look()
     raise Failed(f"node {victim.name} could not be caught with a computed batch in {TRIES} tries")
 
 

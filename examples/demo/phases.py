@@ -35,7 +35,7 @@ def under_fire(run):
 
 
 def balance(run):
-    with run.phase("balance", f"{run.nodes} nodes start and share {run.shards} shards"):
+    with run.phase("balance", f"{run.nodes} {'node' if run.nodes == 1 else 'nodes'} to share {run.shards} shards"):
         for _ in range(run.nodes):
             run.fleet.start()
         run.wait("all shards ready and even", 60, lambda: run.settled(run.nodes))

@@ -4,6 +4,8 @@ import json
 import nodes
 from run import MOST_MOVES
 
+SLOW_LEASE_S = 10  # below this a takeover by expiry is not told from one by crash detection
+
 
 def wrong_ends(fleet):
     """Nodes that did not end as they should: cleanly, or by our SIGKILL; and workers that had to be started again."""
@@ -26,9 +28,12 @@ def broken(run, overlaps):
 
 
 def remarks(run, audit):
-    """What was to happen under fire, and happened when there was nothing left to do."""
-    return [f"{name}: no record was done after it" for name, at_ms in run.finished_ms.items()
+    """What was to happen under fire, and happened when there was nothing left to do; and what was slow."""
+    late = [f"{name}: no record was done after it" for name, at_ms in run.finished_ms.items()
             if name in ("join", "kill", "leave", "pause", "rejoin") and not any(done_ms > at_ms for done_ms in audit.done_ms)]
+    if run.lease_s >= SLOW_LEASE_S and run.takeover_ms.get("kill", 0) > run.lease_s * 500:
+        late.append("kill: the takeover waited for the lease to end: the store could not tell that the node was gone")
+    return late
 
 
 def facts(run, audit, overlaps, lease_ms, seconds):
@@ -43,7 +48,8 @@ def facts(run, audit, overlaps, lease_ms, seconds):
         "workers": [{"node": node.name, "kind": node.kind, "exit": node.process.returncode, "killed": node.killed_ms is not None,
                      "records": sum(note["done"] for note in node.notes)} for node in fleet.nodes],
         "overlaps": {"spans": overlaps.spans, "count": overlaps.count, "longest_ms": round(overlaps.longest_ms, 1),
-                     "paused_count": overlaps.woken_count, "paused_longest_ms": round(overlaps.woken_longest_ms, 1)},
+                     "paused_count": overlaps.woken_count, "paused_longest_ms": round(overlaps.woken_longest_ms, 1),
+                     "paused_step_ms": round(overlaps.woken_step_ms, 1)},
         "lease_ms": lease_ms, "seconds": round(seconds, 1),
         "problems": audit.stories + wrong_ends(fleet) + broken(run, overlaps),
         "remarks": remarks(run, audit),
@@ -56,12 +62,12 @@ def write(path, found):
         file.write("\n")
 
 
-def overlap_lines(overlaps):
-    woken, longest = overlaps["paused_count"], overlaps["paused_longest_ms"]
-    line = f"  {'overlaps':<16}{overlaps['count']:>8} of two workers on one shard, in {overlaps['spans']} pieces of work"
-    yield line + (f"; the longest {overlaps['longest_ms']} ms" if overlaps["count"] else "")
-    if woken:
-        yield f"  {'':<16}{woken:>8} more with the paused node's first step after SIGCONT, the longest {longest} ms"
+def overlap_lines(overlaps, paused):
+    yield (f"  {'overlaps':<16}{overlaps['count']:>8} of two workers on one shard, in {overlaps['spans']} pieces of work; "
+           f"the longest {overlaps['longest_ms']:g} ms")
+    if paused:
+        yield (f"  {'with the paused':<16}{overlaps['paused_count']:>8} more with the paused node's first step, "
+               f"{overlaps['paused_step_ms']:g} ms after SIGCONT; the longest {overlaps['paused_longest_ms']:g} ms")
 
 
 def text(found, shards, path):
@@ -76,7 +82,7 @@ def text(found, shards, path):
     moves = found["scale_out"]
     if moves["moved"] is not None:
         out.append(f"  {'moved, join':<16}{moves['moved']:>8} shards, at most {moves['max_in_flight']} in flight")
-    out += overlap_lines(found["overlaps"])
+    out += overlap_lines(found["overlaps"], found["takeover_ms"]["pause"] is not None)
     out.append("")
     for worker in found["workers"]:
         end = "killed" if worker["killed"] else f"exit status {worker['exit']}"
