@@ -10,8 +10,9 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { step_ms = 50, save_every = 10, line_room = 512 * 1024 };
+enum { step_ms = 50, save_every = 100, line_room = 512 * 1024 };
 
 struct shard {
     uint64_t token; /* 0: not ours */
@@ -115,6 +116,13 @@ static int take_lines(int wait_ms)
     return 1;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
 int main(void)
 {
     const struct tenure_gate_page *gate = tenure_gate_map(getenv("TENURE_GATE"));
@@ -123,7 +131,11 @@ int main(void)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    int64_t stepped_ms = 0;
     while (take_lines(step_ms)) {
+        if (now_ms() - stepped_ms < step_ms)
+            continue;
+        stepped_ms = now_ms();
         for (uint32_t i = 0; i < shards_n; i++) {
             if (!tenure_gate_open(gate, i, shards[i].token))
                 continue;

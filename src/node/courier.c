@@ -25,15 +25,19 @@ struct tn_courier {
     _Atomic uint64_t calls;
 };
 
-/* Renewals jump the line; the order of the rest is the order in which they were sent. */
+/* Renewals first, then what the keeper asks (a move may wait for it), then what applications save; within
+ * each in order. */
+static int rank(const struct tn_parcel *parcel)
+{
+    return parcel->urgent ? 2 : parcel->wait ? 0 : 1;
+}
+
 static struct tn_parcel *take(struct tn_courier *courier)
 {
     struct tn_parcel **at = &courier->first;
     for (struct tn_parcel **p = &courier->first; *p; p = &(*p)->next)
-        if ((*p)->urgent) {
+        if (rank(*p) > rank(*at))
             at = p;
-            break;
-        }
     struct tn_parcel *parcel = *at;
     if (!parcel)
         return NULL;

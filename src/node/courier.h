@@ -1,4 +1,4 @@
-/* The store thread: carries parcels to the store, one after another, renewals first, and looks for foreign
+/* The store thread: carries parcels to the store, one after another, renewals first and saves last, and looks for foreign
  * changes between.
  *
  * A store call may hang as long as it likes: only this thread hangs with it. Checkpoints that wait in line

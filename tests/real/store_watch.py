@@ -25,7 +25,7 @@ class StoreWatch:
             rows, now = {row[0]: row[1:] for row in db.execute(QUERY)}, boot_ms()
             with self.lock:
                 for shard, (state, _, owner) in rows.items():
-                    served = owner and state in (OWNED, PREPARING)
+                    served = owner and state in (OWNED, PREPARING, DRAINING)  # a draining owner still works
                     if served:
                         since = self.dark.pop(shard, None)
                         if since is not None:

@@ -113,6 +113,8 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     keeper->session = op->join.session;
     keeper->node = op->join.node;
     keeper->history = op->history;
+    if (fresh) /* before the groups: who waits for a group finds the session's event there */
+        tn_say(step, TN_NOTICE_JOINED, UINT32_MAX, 0)->token = keeper->session;
     for (size_t j = 0; j < op->join.n_groups; j++)
         for (uint32_t i = 0; i < keeper->n_groups; i++)
             if (!keeper->groups[i]->refused && !strcmp(keeper->groups[i]->name, op->join.groups[j].name) &&
@@ -131,7 +133,6 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     keeper->deadline_ms = op->sent_ms + (op->join.lease_until_ms - op->store_ms) - keeper->margin_ms;
     keeper->next_tick_ms = step->now_ms + keeper->renew_ms;
     keeper->next_probe_ms = step->now_ms;
-    tn_say(step, TN_NOTICE_JOINED, UINT32_MAX, 0)->token = keeper->session;
 }
 
 static void join_refused(struct tn_step *step, const struct tn_op *op)
