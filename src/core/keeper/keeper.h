@@ -144,6 +144,7 @@ struct tn_watched {
     int64_t lease_ms, lease_until_ms;
     int64_t far_since_ms;  /* its end is impossibly far ahead since; 0 no */
     int64_t not_before_ms; /* asked lately: not again before */
+    int64_t grace_ms;      /* the shortest crash_grace of the groups that it shares with this node */
     uint32_t rank;
 };
 

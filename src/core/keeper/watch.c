@@ -24,7 +24,7 @@ static struct tn_watched *add(struct tn_keeper *keeper, uint64_t session)
         keeper->watched_room = room;
     }
     struct tn_watched *watched = &keeper->watched[keeper->n_watched++];
-    *watched = (struct tn_watched){.session = session};
+    *watched = (struct tn_watched){.session = session, .grace_ms = INT64_MAX};
     return watched;
 }
 
@@ -46,6 +46,8 @@ void tn_watch_members(struct tn_step *step)
         if (member_of_any(keeper, keeper->watched[i].session))
             keeper->watched[kept++] = keeper->watched[i];
     keeper->n_watched = kept;
+    for (size_t i = 0; i < kept; i++)
+        keeper->watched[i].grace_ms = INT64_MAX;
     for (uint32_t g = 0; g < keeper->n_groups; g++) {
         const struct tn_keeper_group *group = keeper->groups[g];
         const uint32_t rank =
@@ -61,6 +63,8 @@ void tn_watch_members(struct tn_step *step)
             watched->lease_ms = member->lease_ms;
             if (member->lease_until_ms > watched->lease_until_ms)
                 watched->lease_until_ms = member->lease_until_ms;
+            if (group->view.settings.crash_grace_ms < watched->grace_ms)
+                watched->grace_ms = group->view.settings.crash_grace_ms;
             watched->rank = rank;
         }
     }
@@ -101,8 +105,7 @@ static bool crashed(struct tn_step *step, struct tn_watched *watched)
 {
     if (!watched->gone_since_ms)
         return false;
-    const int64_t due =
-        watched->gone_since_ms + step->keeper->crash_grace_ms + watched->rank * bury_stagger_ms;
+    const int64_t due = watched->gone_since_ms + watched->grace_ms + watched->rank * bury_stagger_ms;
     tn_wake_by(step, due);
     return step->now_ms >= due;
 }
