@@ -214,8 +214,10 @@ static void apply_deltas(struct tn_step *step, const struct tn_op_tick *tick)
             continue;
         }
         tn_view_apply(&group->view, delta);
-        if (delta->settings)
+        if (delta->settings) {
             adopt_timing(keeper);
+            members_changed = true; /* how they are watched depends on the settings */
+        }
         if (delta->members_changed) {
             if (!group->first_join_ms)
                 group->first_join_ms = step->now_ms;
