@@ -1,5 +1,5 @@
-/* The store thread: carries parcels to the store, one after another, renewals first and saves last, and looks for foreign
- * changes between.
+/* The store thread: carries parcels to the store, one after another, renewals first and saves last, and looks
+ * for foreign changes between.
  *
  * A store call may hang as long as it likes: only this thread hangs with it. Checkpoints that wait in line
  * for the same group are saved in one transaction. */
