@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { merge_most = 64 };
+enum { merge_most = 64, save_gap_ms = 1 };
 
 struct tn_courier {
     struct tn_store *store;
@@ -158,8 +158,13 @@ static void *run(void *context)
         if (parcel)
             take_companions(courier, parcel);
         pthread_mutex_unlock(&courier->lock);
+        const bool save = parcel && rank(parcel) == 0;
         if (parcel)
             carry_out(courier, parcel);
+        /* A store without a queue for its lock would go to whoever asks again at once: a node with much to
+         * save leaves it free for a moment, or the renewals of others would starve. */
+        if (save)
+            tn_clock_sleep_ms(save_gap_ms);
         if (now >= look_ms) {
             looked_ms = now;
             if (courier->store->type->changed(courier->store))

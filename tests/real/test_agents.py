@@ -100,5 +100,41 @@ def a_worker_that_dies_alone_is_back_within_a_second(report):
     fleet.close()
 
 
+def a_moved_shard_stops_alone(report):
+    """B16 (kubernetes/kubernetes#44887, awslabs/amazon-kinesis-client#639): after losing a shard its background saves went on."""
+    fleet = Fleet(BUILD, "--settle", "500ms", "--cool-down", "0s", shards=64)
+    a, b = (Agent(fleet, name, tricks=("save_ms=50",)) for name in "ab")
+    fleet.until(lambda: len(a.holds()) == len(b.holds()) == 32, 30, "two nodes have their shares")
+    before, shard = a.holds(), min(a.holds())
+    fleet.cli("move", str(shard), "b", "--group", "orders")
+    fleet.until(lambda: shard in b.holds(), 20, "the shard is at work on b")
+    gone = [n for n in a.said("drain") if n["shard"] == shard][0]["t"]
+    fleet.until(lambda: len([n for n in a.said("saves") if n["t"] > gone]) > 300, 20, "a goes on saving the others")
+    report.check(not [n for n in a.said("saves", shard=shard) if n["t"] > gone], "the moved shard: no save was begun after the drain")
+    report.check({s: t for s, t in a.holds().items()} == {s: t for s, t in before.items() if s != shard}, "the other 31 keep their tokens")
+    report.check(not a.said("lost") and not a.said("save_failed"), "and nothing of theirs was lost or refused")
+    fleet.close()
+
+
+def eight_agents_that_save_share_one_file(report):
+    """B36, the workers' side: renewals and saves of 512 shards on one SQLite file, with readers."""
+    fleet = Fleet(BUILD, "--lease", "2s", "--renew", "500ms", "--settle", "300ms", "--cool-down", "0s", shards=512)
+    watch = StoreWatch(fleet.store, every_s=0.05)
+    agents = [Agent(fleet, f"n{i}", tricks=("save_ms=2000",)) for i in range(8)]
+    settle(fleet, watch, agents)
+    began, tokens = boot_ms(), watch.tokens()
+    fleet.until(lambda: boot_ms() - began > (60000 if SOAK else 8000), 120, "time passes")
+    saved = sum(len([n for n in a.said("saved") if n["t"] > began]) for a in agents)
+    report.check(saved > 512, f"eight agents on one file: {saved} checkpoints saved in {(boot_ms() - began) / 1000:.0f} s")
+    report.check(not any(a.said("save_failed") for a in agents), "none was refused or failed")
+    report.check(watch.tokens() == tokens and not any(a.said("lost") for a in agents), "and no shard was lost")
+    late = sum(len(a.logged("renewal failed")) for a in agents)
+    renewals = 8 * (boot_ms() - began) / 500
+    report.check(late <= renewals * 0.03, f"{late} of about {renewals:.0f} renewals had to be tried again after a tenth of the lease")
+    watch.close()
+    fleet.close()
+
+
 Report().run(an_agent_that_is_killed_is_replaced, an_agent_that_is_stopped_is_replaced_after_its_lease,
-             an_agent_that_leaves_makes_no_gap, a_worker_that_dies_alone_is_back_within_a_second)
+             an_agent_that_leaves_makes_no_gap, a_worker_that_dies_alone_is_back_within_a_second,
+             a_moved_shard_stops_alone, eight_agents_that_save_share_one_file)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { first_wait_ns = 200000, longest_wait_ns = 8000000, offset_slack_ms = 5 };
+enum { first_wait_ns = 200000, longest_wait_ns = 2000000, offset_slack_ms = 5 };
 
 int64_t tn_lock_deadline(struct tn_rows *rows, int64_t limit_ms)
 {

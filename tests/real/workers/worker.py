@@ -24,7 +24,7 @@ SOCKET = int(os.environ["TENURE_CHECKPOINT_FD"]) if ONE_SHARD else None
 IN, OUT = (SOCKET, SOCKET) if ONE_SHARD else (0, 1)
 if ONE_SHARD and TRICKS.get("only", os.environ["TENURE_SHARD"]) != os.environ["TENURE_SHARD"]:
     TRICKS = {}  # they are another shard's
-shards, done = {}, set()
+shards, done, saved_at = {}, set(), {}
 buffered = b""
 
 
@@ -146,6 +146,15 @@ def woke_up(gate):
         say("checkpoint", shard=shard, token=token, data="late")
 
 
+def save_in_turn(shard, token):
+    """A background timer, as many workers have one: a checkpoint a shard every save_ms."""
+    now = time.monotonic()
+    if now - saved_at.get((shard, token), 0) >= int(TRICKS["save_ms"]) / 1000:
+        saved_at[shard, token] = now
+        say("checkpoint", shard=shard, token=token, data=str(now))
+        note("saves", shard=shard, token=token)
+
+
 def main():
     if "exit" in TRICKS:
         note("exit")
@@ -180,6 +189,8 @@ def main():
             if had.get((shard, token), False) != open_now:
                 had[shard, token] = open_now
                 note("gate", shard=shard, token=token, open=open_now)
+            if "save_ms" in TRICKS and open_now:
+                save_in_turn(shard, token)
             if "work_s" in TRICKS and open_now and shard not in done:
                 work(shard, token)
         if "stubborn" in TRICKS and not hatched and len(shards) == int(os.environ["TENURE_SHARDS"]) and all(gate.open(s, t) for s, t in shards.items()):
