@@ -3,6 +3,7 @@
  * usage: hot            ratios in nanoseconds: the median of many interleaved rounds
  *        hot count WHAT one loop of WHAT alone, for callgrind: base, peer, shard, owns, quick, exact, clock
  */
+#include "median.h"
 #include "node/node.h"
 #include "sys/clock.h"
 
@@ -111,18 +112,6 @@ static double time_one(loop *run)
     const int64_t began = tn_clock_boot_ns();
     sink += run((size_t)keys * passes);
     return (double)(tn_clock_boot_ns() - began) / ((double)keys * passes);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, (size_t)n, sizeof *values, by_value);
-    return values[n / 2];
 }
 
 /* Interleaved, so that a noisy moment hits all loops alike. */

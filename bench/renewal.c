@@ -2,6 +2,7 @@
  * and how many store calls a node makes for a renewal, by number of shards.
  *
  * usage: renewal [SHARDS ...] */
+#include "median.h"
 #include "core/lease/settings.h"
 #include "store/store.h"
 #include "sys/clock.h"
@@ -14,18 +15,6 @@
 #include <unistd.h>
 
 enum { rounds = 400 };
-
-static int by_value(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, (size_t)n, sizeof *values, by_value);
-    return values[n / 2];
-}
 
 static void must(int code, sqlite3 *db)
 {
