@@ -73,7 +73,11 @@ static void one_fault(struct tn_lab *lab, struct crew *crew)
         break;
     case 6: lab->store_down = !lab->store_down; break;
     case 7:
-    case 8: tn_lab_node(lab, name_of(i, id))->cut = !tn_lab_node(lab, id)->cut; break;
+    case 8: {
+        struct tn_lab_node *node = tn_lab_node(lab, name_of(i, id));
+        node->cut = !node->cut;
+        break;
+    }
     default:
         tn_lab_node(lab, name_of(i, id))->lose_kind = (enum tn_op_kind)tn_rng_below(&lab->rng, TN_OP_COUNT);
         tn_lab_node(lab, name_of(i, id))->lose_count = 1 + (int)tn_rng_below(&lab->rng, 3);
