@@ -129,6 +129,8 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     keeper->lapsed = false;
     keeper->rival_told = false;
     keeper->tick_in_air = keeper->sync_in_air = keeper->probe_in_air = false;
+    for (size_t i = 0; i < keeper->n_watched; i++)
+        keeper->watched[i].asked = false; /* what the old session asked is answered to nobody */
     /* From what the store says, not from the lease: a repeated join answers with the time of the first. */
     keeper->deadline_ms = op->sent_ms + (op->join.lease_until_ms - op->store_ms) - keeper->margin_ms;
     keeper->next_tick_ms = step->now_ms + keeper->renew_ms;
