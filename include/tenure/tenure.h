@@ -64,7 +64,8 @@ enum tenure_status tenure_open(const struct tenure_options *options, struct tenu
                                struct tenure_error *error);
 
 /* Joins a group; the first join makes the session. Blocks up to join_limit_ms. NOT_FOUND (no such group),
- * ID_IN_USE, FINGERPRINT, BAD_INPUT, or the store's trouble. Joining twice returns the same group. */
+ * ID_IN_USE, FINGERPRINT, BAD_INPUT, or the store's trouble. Joining twice returns the same group. CLOSED
+ * once the handle is stopping. */
 enum tenure_status tenure_join(struct tenure *tenure, const char *group, struct tenure_group **ret_group,
                                struct tenure_error *error);
 
@@ -131,10 +132,11 @@ enum tenure_status tenure_reload(struct tenure_group *group, uint32_t shard, uin
  * of it. BAD_INPUT for a shard out of range or token 0. */
 enum tenure_status tenure_rejected(struct tenure_group *group, uint32_t shard, uint64_t token);
 
+#define TENURE_SEQ_MAX (((uint64_t)1 << 53) - 1) /* exact in JSON */
 /* Saves the shard's progress under its token, durable when it returns OK. seq 0: one more than stored; it
- * must grow, or REGRESSED, unless `rewind`. data up to 65536 bytes, else TOO_BIG. STALE: the token is not
- * current; nothing was written. MAYBE: reload. Blocks up to twice the request timeout that the group had when
- * it was joined. *ret_seq (may be NULL): the sequence stored. */
+ * must grow, or REGRESSED, unless `rewind`. data up to 65536 bytes and seq up to TENURE_SEQ_MAX, else
+ * TOO_BIG. STALE: the token is not current; nothing was written. MAYBE: reload. Blocks up to twice the
+ * request timeout that the group had when it was joined. *ret_seq (may be NULL): the sequence stored. */
 enum tenure_status tenure_checkpoint_save(struct tenure_group *group, uint32_t shard, uint64_t token,
                                           const void *data, size_t size, uint64_t seq, bool rewind,
                                           uint64_t *ret_seq);

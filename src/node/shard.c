@@ -123,7 +123,7 @@ enum tenure_status tenure_checkpoint_save(struct tenure_group *group, uint32_t s
 {
     if (shard >= group->hasher.shards || !token)
         return TENURE_BAD_INPUT;
-    if (size > TN_CHECKPOINT_MAX)
+    if (size > TN_CHECKPOINT_MAX || seq > TENURE_SEQ_MAX)
         return TENURE_TOO_BIG;
     const struct tn_item item = {.shard = shard,
                                  .token = token,

@@ -308,6 +308,7 @@ void tn_lab_open(struct tn_lab *lab, uint64_t seed, const struct tn_settings *se
     lab->settings = *settings;
     tn_settings_derive(&lab->settings);
     lab->group = "orders";
+    lab->group_number = 1;
     lab->latency_ms = 1;
     lab->ready_ms = 2;
     lab->drain_ms = 5;

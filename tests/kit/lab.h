@@ -35,6 +35,7 @@ struct tn_lab {
     struct tn_store *store;
     struct tn_settings settings;
     const char *group;
+    uint32_t group_number; /* in the store */
     int64_t now_ms;
     struct tn_lab_node nodes[TN_LAB_NODES];
     bool store_down;
@@ -75,7 +76,8 @@ bool tn_lab_balanced(struct tn_lab *lab,
                      const void *unused); /* and counts differ by at most one, nothing in handoff */
 uint32_t tn_lab_owned(struct tn_lab *lab, const char *id); /* rows of the store owned by the node's session */
 struct tn_shard_row tn_lab_row(struct tn_lab *lab, uint32_t shard);
-uint32_t tn_lab_unowned(struct tn_lab *lab); /* rows whose owner is nobody or dead */
+int64_t tn_lab_lease_until(struct tn_lab *lab, const char *id); /* of the node's session, in the store */
+uint32_t tn_lab_unowned(struct tn_lab *lab);                    /* rows whose owner is nobody or dead */
 /* Looks at the store after an operation: counts handoffs, and judges the bound on them. */
 void tn_lab_judge_store(struct tn_lab *lab);
 __attribute__((format(printf, 2, 3))) void tn_lab_broke(struct tn_lab *lab, const char *format, ...);

@@ -9,7 +9,7 @@
 /* The whole group as the store has it; in `memory`. */
 static const struct tn_delta *look(struct tn_lab *lab, struct tn_arena *memory)
 {
-    struct tn_cursor cursor = {.group = 1};
+    struct tn_cursor cursor = {.group = lab->group_number};
     struct tn_op op = {.kind = TN_OP_SYNC, .limit_ms = 1000, .arena = memory};
     op.tick.cursors = &cursor;
     op.tick.n_cursors = 1;
@@ -122,4 +122,18 @@ uint32_t tn_lab_unowned(struct tn_lab *lab)
         n += !alive(delta, delta->changes[i].row.session);
     tn_arena_done(&memory);
     return n;
+}
+
+int64_t tn_lab_lease_until(struct tn_lab *lab, const char *id)
+{
+    const uint64_t session = tn_lab_node(lab, id)->keeper.session;
+    struct tn_arena memory;
+    tn_arena_init(&memory);
+    const struct tn_delta *delta = look(lab, &memory);
+    int64_t until = 0;
+    for (size_t i = 0; i < delta->n_members; i++)
+        if (delta->members[i].session == session)
+            until = delta->members[i].lease_until_ms;
+    tn_arena_done(&memory);
+    return until;
 }

@@ -238,6 +238,53 @@ static void a_node_whose_first_session_ended_unheard_joins_with_another(void **s
     tn_fleet_close(lab);
 }
 
+/* A slow store: a deadline counted from the answer would outlive the lease by the time that the request was
+ * on its way. */
+static void the_deadline_counts_from_when_the_renewal_was_sent(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(6, 2000, 8, "A");
+    struct tn_lab_node *node = tn_lab_node(lab, "A");
+    lab->latency_ms = 150;
+    for (int i = 0; i < 200; i++) {
+        tn_lab_run(lab, 50);
+        assert_true(node->deadline_ms <= tn_lab_lease_until(lab, "A") - lab->settings.margin_ms);
+    }
+    assert_int_equal(node->lost, 0);
+    tn_fleet_close(lab);
+}
+
+/* A group that is deleted while its node is paused must not keep the node out of its other life. */
+static void a_node_whose_group_was_made_anew_meanwhile_serves_the_new_one(void **state)
+{
+    (void)state;
+    struct tn_lab *lab = tn_fleet_open(6, 2000, 8, "A");
+    struct tn_lab_node *node = tn_lab_node(lab, "A");
+    const uint64_t before = tn_lab_row(lab, 0).token;
+    struct tenure_error error = {0};
+    struct tn_op op = {.kind = TN_OP_BURY, .limit_ms = 1000};
+    struct tn_arena memory;
+    tn_arena_init(&memory);
+    op.arena = &memory;
+    op.bury = (struct tn_op_bury){.victim = node->keeper.session, .evidence = TN_CRASHED};
+    tn_lab_pause(lab, "A");
+    tn_memory_set_presence(lab->store, node->keeper.session, TN_PRESENCE_GONE);
+    lab->store->type->exec(lab->store, &op);
+    assert_true(op.bury.buried);
+    tn_arena_done(&memory);
+    assert_int_equal(lab->store->type->group_delete(lab->store, "orders", 1000, &error), TENURE_OK);
+    struct tn_hasher hasher;
+    assert_int_equal(tn_hasher_init(&hasher, TN_HASH_XXH3, 0, 8, &error), TENURE_OK);
+    assert_int_equal(lab->store->type->group_create(lab->store, "orders", &lab->settings,
+                                                    tn_hash_fingerprint(&hasher), 1000, &error),
+                     TENURE_OK);
+    lab->group_number = 2;
+    tn_lab_resume(lab, "A");
+    assert_int_not_equal(tn_lab_until(lab, tn_lab_balanced, NULL, 10000), -1);
+    assert_true(tn_lab_row(lab, 0).token > before);
+    tn_fleet_close(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +298,8 @@ int main(void)
         cmocka_unit_test(a_join_whose_reply_was_lost_counts_its_lease_from_the_first_time),
         cmocka_unit_test(a_node_whose_hash_differs_from_the_groups_is_refused_at_join),
         cmocka_unit_test(a_node_whose_first_session_ended_unheard_joins_with_another),
+        cmocka_unit_test(the_deadline_counts_from_when_the_renewal_was_sent),
+        cmocka_unit_test(a_node_whose_group_was_made_anew_meanwhile_serves_the_new_one),
         cmocka_unit_test(a_lease_changed_online_is_used_from_the_next_renewal_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,28 +29,33 @@ void tn_keeper_done(struct tn_keeper *keeper)
     tn_arena_done(&keeper->scratch);
 }
 
+static void refuse_group(struct tn_step *step, uint32_t index, enum tenure_status status, const char *words)
+{
+    struct tn_notice *notice = tn_say(step, TN_NOTICE_GROUP_FAILED, index, 0);
+    notice->status = status;
+    notice->reason = words;
+}
+
 static void add_group(struct tn_step *step, const char *name)
 {
     struct tn_keeper *keeper = step->keeper;
-    if (keeper->n_groups == TN_GROUPS_MAX || keeper->phase >= TN_PHASE_LEAVING) {
-        struct tn_notice *notice = tn_say(step, TN_NOTICE_GROUP_FAILED, keeper->n_groups, 0);
-        notice->status = keeper->phase >= TN_PHASE_LEAVING ? TENURE_CLOSED : TENURE_TOO_BIG;
-        notice->reason = "no further group can be joined";
+    uint32_t index = 0;
+    while (index < keeper->n_groups && strcmp(keeper->groups[index]->name, name) != 0)
+        index++;
+    if (index < keeper->n_groups && keeper->groups[index]->joined)
         return;
+    if (index == keeper->n_groups) {
+        struct tn_keeper_group *group = tn_arena_get(&keeper->memory, sizeof *group);
+        group->name = tn_arena_text(&keeper->memory, name);
+        tn_arena_init(&group->memory);
+        keeper->groups[keeper->n_groups++] = group;
     }
-    for (uint32_t i = 0; i < keeper->n_groups; i++) {
-        if (strcmp(keeper->groups[i]->name, name) != 0)
-            continue;
-        keeper->groups[i]->refused = false; /* asked for again: it may exist by now */
-        if (!keeper->groups[i]->joined)
-            keeper->next_join_ms = step->now_ms;
-        return;
-    }
-    struct tn_keeper_group *group = tn_arena_get(&keeper->memory, sizeof *group);
-    group->name = tn_arena_text(&keeper->memory, name);
-    tn_arena_init(&group->memory);
-    keeper->groups[keeper->n_groups++] = group;
-    keeper->next_join_ms = step->now_ms;
+    keeper->groups[index]->refused =
+        keeper->phase >= TN_PHASE_LEAVING; /* else asked for again: it may exist by now */
+    if (keeper->groups[index]->refused)
+        refuse_group(step, index, TENURE_CLOSED, "the handle is stopping");
+    else
+        keeper->next_join_ms = step->now_ms;
 }
 
 static void stop(struct tn_step *step, int64_t limit_ms)
@@ -62,7 +67,7 @@ static void stop(struct tn_step *step, int64_t limit_ms)
         tn_say(step, TN_NOTICE_STOPPED, UINT32_MAX, 0)->status = TENURE_OK;
         return;
     }
-    keeper->stop_at_ms = step->now_ms + limit_ms;
+    keeper->stop_at_ms = limit_ms < INT64_MAX / 4 ? step->now_ms + limit_ms : INT64_MAX / 2;
     keeper->next_tick_ms = step->now_ms;
     for (uint32_t i = 0; i < keeper->n_groups; i++)
         keeper->groups[i]->rescan = keeper->groups[i]->dirty = true;

@@ -69,9 +69,27 @@ static bool fingerprint_agrees(struct tn_step *step, uint32_t index, const struc
     return false;
 }
 
+/* Deleted and made anew while this session was over: the name is the same, everything else is not. */
+static bool reopened(const struct tn_keeper_group *group, const struct tn_join_group *joined)
+{
+    return group->joined && group->view.group != joined->group;
+}
+
+static bool fits(const struct tn_keeper_group *group, const struct tn_settings *settings)
+{
+    const struct tn_settings *had = &group->view.settings;
+    return had->shards == settings->shards && had->algo == settings->algo && had->seed == settings->seed;
+}
+
 static void open_group(struct tn_step *step, uint32_t index, const struct tn_join_group *joined)
 {
     struct tn_keeper_group *group = step->keeper->groups[index];
+    if (reopened(group, joined)) {
+        tn_view_done(&group->view);
+        tn_view_init(&group->view, joined->group, &joined->settings);
+        group->dirty = true;
+        group->first_join_ms = group->last_join_ms = 0;
+    }
     if (!group->joined) {
         tn_view_init(&group->view, joined->group, &joined->settings);
         group->holdings = tn_arena_array(&group->memory, joined->settings.shards, sizeof *group->holdings);
@@ -110,6 +128,7 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
 {
     struct tn_keeper *keeper = step->keeper;
     const bool fresh = keeper->session != op->join.session;
+    bool changed = false;
     keeper->session = op->join.session;
     keeper->node = op->join.node;
     keeper->history = op->history;
@@ -118,8 +137,12 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     for (size_t j = 0; j < op->join.n_groups; j++)
         for (uint32_t i = 0; i < keeper->n_groups; i++)
             if (!keeper->groups[i]->refused && !strcmp(keeper->groups[i]->name, op->join.groups[j].name) &&
-                (!keeper->groups[i]->joined || fresh) && fingerprint_agrees(step, i, &op->join.groups[j]))
-                open_group(step, i, &op->join.groups[j]);
+                (!keeper->groups[i]->joined || fresh) && fingerprint_agrees(step, i, &op->join.groups[j])) {
+                changed |= reopened(keeper->groups[i], &op->join.groups[j]) &&
+                           !fits(keeper->groups[i], &op->join.groups[j].settings);
+                if (!changed)
+                    open_group(step, i, &op->join.groups[j]);
+            }
     adopt_timing(keeper);
     if (!fresh)
         return;
@@ -135,6 +158,14 @@ static void begin_session(struct tn_step *step, const struct tn_op *op)
     keeper->deadline_ms = op->sent_ms + (op->join.lease_until_ms - op->store_ms) - keeper->margin_ms;
     keeper->next_tick_ms = step->now_ms + keeper->renew_ms;
     keeper->next_probe_ms = step->now_ms;
+    if (!changed)
+        return;
+    /* Keys and shards of this handle mean something else now: leave, rather than be given shards that nobody
+     * serves. */
+    tn_say_log(step, "a group was deleted and made anew with another shard count or hash: this node leaves");
+    tn_phase_next(&keeper->phase, TN_PHASE_ON_STOP);
+    keeper->gave_up = true;
+    keeper->stop_at_ms = step->now_ms;
 }
 
 static void join_refused(struct tn_step *step, const struct tn_op *op)
@@ -146,7 +177,7 @@ static void join_refused(struct tn_step *step, const struct tn_op *op)
         tn_phase_next(&keeper->phase, TN_PHASE_ON_OVER);
     if (op->status == TENURE_NOT_FOUND && op->join.missing_group < op->join.n_groups) {
         for (uint32_t i = 0; i < keeper->n_groups; i++)
-            if (!keeper->groups[i]->joined &&
+            if (!keeper->groups[i]->refused &&
                 !strcmp(keeper->groups[i]->name, op->join.groups[op->join.missing_group].name))
                 fail_group(step, i, op->status, op->error.text);
         return;

@@ -11,7 +11,19 @@ void tn_memory_forget_shards(struct tn_memory_group *group)
     group->shards = NULL;
 }
 
-void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch)
+uint64_t tn_memory_floor_get(struct tn_rows *rows)
+{
+    return tn_memory_of(rows)->token_floor;
+}
+
+void tn_memory_floor_put(struct tn_rows *rows, uint64_t token)
+{
+    tn_memory_of(rows)->token_floor = token;
+    tn_memory_of(rows)->wrote = true;
+}
+
+void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
+                          uint64_t token)
 {
     struct tn_memory_group *found = tn_memory_group(rows, group);
     if (!found->shards) {
@@ -19,8 +31,10 @@ void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, u
         const size_t bytes = found->row.shards * sizeof *found->shards;
         found->shards = memset(tn_memory_grow(NULL, 0, &room, (bytes + 15) / 16), 0, bytes);
     }
-    for (uint32_t i = from; i < from + n; i++)
+    for (uint32_t i = from; i < from + n; i++) {
         found->shards[i].epoch = epoch;
+        found->shards[i].row.token = token;
+    }
     found->rows_epoch = epoch;
     tn_memory_of(rows)->wrote = true;
 }

@@ -41,6 +41,7 @@ struct tn_memory {
     struct tn_memory_options options;
     int64_t lease_ms, unix_ms;
     uint32_t history;
+    uint64_t token_floor;
     bool wrote; /* in the transaction under way */
     uint64_t commits, commits_seen;
     struct tn_memory_node *nodes;
@@ -100,7 +101,10 @@ uint32_t *tn_memory_groups_of(struct tn_rows *rows, uint64_t session, size_t *re
 struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
                                            size_t *ret_n);
 /* shards.c: shards and checkpoints */
-void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
+void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
+                          uint64_t token);
+uint64_t tn_memory_floor_get(struct tn_rows *rows);
+void tn_memory_floor_put(struct tn_rows *rows, uint64_t token);
 uint32_t tn_memory_shards_drop(struct tn_rows *rows, uint32_t group, uint32_t at_most);
 bool tn_memory_shards_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
 void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard,

@@ -55,6 +55,26 @@ static void sweep(struct tn_rows *rows, int64_t limit_ms)
         continue;
 }
 
+static uint64_t largest_token(struct tn_rows *rows, uint32_t group)
+{
+    uint64_t largest = 0;
+    size_t n = 0;
+    const struct tn_change *changes = rows->type->shards_since(rows, group, 0, &rows->scratch, &n);
+    for (size_t i = 0; i < n; i++)
+        if (changes[i].row.token > largest)
+            largest = changes[i].row.token;
+    return largest;
+}
+
+/* Tokens only grow, also over the end of a group: a writer from before must not be taken for one of a group
+ * made anew. */
+static void keep_floor(struct tn_rows *rows, uint32_t group)
+{
+    const uint64_t largest = largest_token(rows, group);
+    if (largest > rows->type->floor_get(rows))
+        rows->type->floor_put(rows, largest);
+}
+
 static enum tenure_status delete_step(struct tn_rows *rows, void *context)
 {
     const char *name = context;
@@ -66,6 +86,7 @@ static enum tenure_status delete_step(struct tn_rows *rows, void *context)
     if (n_members)
         return tn_error_set(&rows->error, TENURE_CONFLICT, "group %.128s has %zu live nodes; stop them first",
                             name, n_members);
+    keep_floor(rows, row.id);
     unname(rows, &row);
     return TENURE_OK;
 }
@@ -93,6 +114,7 @@ struct creation {
     const struct tn_settings *settings;
     uint64_t fingerprint;
     bool complete, left_rows;
+    bool begun; /* by this call: its rows so far are fresh */
 };
 
 static void number(struct tn_text *text, const char *what, int64_t stored, int64_t given)
@@ -155,23 +177,11 @@ static enum tenure_status add_rows(struct tn_rows *rows, struct tn_group_row *ro
 {
     const uint32_t left = row->shards - row->made;
     const uint32_t n = left < TN_SHARDS_STEP ? left : TN_SHARDS_STEP;
-    rows->type->shards_add(rows, row->id, row->made, n, row->epoch);
+    rows->type->shards_add(rows, row->id, row->made, n, row->epoch, rows->type->floor_get(rows));
     row->made += n;
     rows->type->group_put(rows, row);
     creation->complete = row->made == row->shards;
     return TENURE_OK;
-}
-
-/* Rows that were ever owned are no half-made creation, whatever the counts say: their tokens must not be
- * lost. */
-static bool was_owned(struct tn_rows *rows, uint32_t group)
-{
-    size_t n = 0;
-    const struct tn_change *changes = rows->type->shards_since(rows, group, 0, &rows->scratch, &n);
-    for (size_t i = 0; i < n; i++)
-        if (changes[i].row.token)
-            return true;
-    return false;
 }
 
 static enum tenure_status create_step(struct tn_rows *rows, void *context)
@@ -185,12 +195,15 @@ static enum tenure_status create_step(struct tn_rows *rows, void *context)
         creation->complete = row.made == row.shards;
         if (creation->complete)
             return status;
-        if (was_owned(rows, row.id))
+        /* Rows that were ever owned are no half-made creation, whatever the counts say: their tokens must not
+         * be lost. */
+        if (!creation->begun && largest_token(rows, row.id) > rows->type->floor_get(rows))
             return tn_error_set(
                 &rows->error, TENURE_CORRUPT,
                 "group %.128s is damaged: %u of %u shards are there and some were owned; restore "
                 "the store, or delete the group",
                 row.name, row.made, row.shards);
+        creation->begun = true;
         if (status == TENURE_OK)
             return add_rows(rows, &row, creation);
         creation->left_rows = true; /* a creation that was given up half way, with other settings */
@@ -203,6 +216,7 @@ static enum tenure_status create_step(struct tn_rows *rows, void *context)
                                 .members_epoch = 1,
                                 .settings_epoch = 1,
                                 .fingerprint = creation->fingerprint};
+    creation->begun = true;
     row.id = rows->type->group_add(rows, &row, creation->settings);
     return add_rows(rows, &row, creation);
 }

@@ -121,7 +121,11 @@ struct tn_rows_type {
     struct tn_member *(*members)(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n);
 
     /* ---- shards ---- */
-    void (*shards_add)(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
+    /* The largest token of any group that was deleted: a group made anew goes on above it. */
+    uint64_t (*floor_get)(struct tn_rows *rows);
+    void (*floor_put)(struct tn_rows *rows, uint64_t token);
+    void (*shards_add)(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
+                       uint64_t token);
     /* Checkpoints too. How many went. */
     uint32_t (*shards_drop)(struct tn_rows *rows, uint32_t group, uint32_t at_most);
     bool (*shard_get)(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);

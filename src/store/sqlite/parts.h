@@ -124,7 +124,10 @@ uint32_t *tn_sqlite_groups_of(struct tn_rows *rows, uint64_t session, size_t *re
 struct tn_member *tn_sqlite_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
                                     size_t *ret_n);
 /* shard.c: shards and checkpoints */
-void tn_sqlite_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch);
+void tn_sqlite_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
+                          uint64_t token);
+uint64_t tn_sqlite_floor_get(struct tn_rows *rows);
+void tn_sqlite_floor_put(struct tn_rows *rows, uint64_t token);
 uint32_t tn_sqlite_shards_drop(struct tn_rows *rows, uint32_t group, uint32_t at_most);
 bool tn_sqlite_shard_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
 void tn_sqlite_shard_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,

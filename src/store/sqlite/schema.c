@@ -17,7 +17,8 @@ static const char *const steps[] = {
     " history integer not null,"
     " boot_id text not null,"
     " machine_id text not null,"
-    " calendar_offset_ms integer not null" /* Unix time = lease clock + this */
+    " calendar_offset_ms integer not null," /* Unix time = lease clock + this */
+    " token_floor integer not null"         /* the largest token of any group that was deleted */
     ") strict;"
     "create table node ("
     " id integer primary key autoincrement,"
@@ -156,11 +157,16 @@ struct file_facts {
 
 static int look(struct tn_sqlite *sqlite, int64_t deadline, struct file_facts *facts)
 {
-    int code = ask(sqlite, "pragma application_id", deadline, &facts->application);
+    /* One snapshot: between two looks another process may just have made the tables. */
+    int code = tn_lock_script(sqlite, "begin", deadline);
+    if (code == SQLITE_OK)
+        code = ask(sqlite, "pragma application_id", deadline, &facts->application);
     if (code == SQLITE_OK)
         code = ask(sqlite, "pragma user_version", deadline, &facts->version);
     if (code == SQLITE_OK)
         code = ask(sqlite, "select count(*) from sqlite_master", deadline, &facts->tables);
+    if (!sqlite3_get_autocommit(sqlite->db))
+        sqlite3_exec(sqlite->db, "rollback", NULL, NULL, NULL);
     return code;
 }
 
@@ -187,7 +193,7 @@ static char *first_row(const struct tn_sqlite *sqlite)
 {
     uint64_t random[2];
     tn_machine_random(random, sizeof random);
-    return sqlite3_mprintf("insert into store values (1, '%016llx%016llx', 0, %Q, %Q, 0);"
+    return sqlite3_mprintf("insert into store values (1, '%016llx%016llx', 0, %Q, %Q, 0, 0);"
                            "pragma application_id = %d;",
                            random[0], random[1], sqlite->machine.boot_id, sqlite->machine.machine_id,
                            application_id);

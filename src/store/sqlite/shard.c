@@ -2,11 +2,30 @@
 
 #include <string.h>
 
-void tn_sqlite_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch)
+void tn_sqlite_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
+                          uint64_t token)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     for (uint32_t i = from; i < from + n; i++)
-        tn_sql_run(sqlite, TN_SQL(sqlite, SHARD_ADD, group, i, (int64_t)epoch));
+        tn_sql_run(sqlite, TN_SQL(sqlite, SHARD_ADD, group, i, (int64_t)epoch, (int64_t)token));
+}
+
+uint64_t tn_sqlite_floor_get(struct tn_rows *rows)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    sqlite3_stmt *row = TN_SQL0(sqlite, FLOOR_GET);
+    uint64_t token = 0;
+    if (tn_sql_row(sqlite, row)) {
+        token = (uint64_t)sqlite3_column_int64(row, 0);
+        sqlite3_reset(row);
+    }
+    return token;
+}
+
+void tn_sqlite_floor_put(struct tn_rows *rows, uint64_t token)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    tn_sql_run(sqlite, TN_SQL(sqlite, FLOOR_PUT, (int64_t)token));
 }
 
 uint32_t tn_sqlite_shards_drop(struct tn_rows *rows, uint32_t group, uint32_t at_most)

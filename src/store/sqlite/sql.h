@@ -82,7 +82,9 @@
       " s.weight_milli, s.joined_ms, l.lease_ms, l.lease_until_ms from member m"                             \
       " join lease l on l.session = m.session join session s on s.id = m.session"                            \
       " join node n on n.id = s.node where m.group_id = ?1 order by m.session")                              \
-    X(SHARD_ADD, "insert into shard (group_id, shard, epoch) values (?1, ?2, ?3)")                           \
+    X(FLOOR_GET, "select token_floor from store")                                                            \
+    X(FLOOR_PUT, "update store set token_floor = ?1")                                                        \
+    X(SHARD_ADD, "insert into shard (group_id, shard, epoch, token) values (?1, ?2, ?3, ?4)")                \
     X(SHARDS_DROP, "delete from shard where group_id = ?1 and shard in"                                      \
                    " (select shard from shard where group_id = ?1 limit ?2)")                                \
     X(SHARD_GET, TN_SQL_SHARD "where group_id = ?1 and shard = ?2")                                          \

@@ -32,7 +32,11 @@ static void a_gate_says_yes_only_for_its_token_and_before_the_deadline(void **st
     assert_false(tn_gate_exact(&deadline, &slot, 19));
     tn_deadline_set(&deadline, tn_clock_boot_ms() - 20); /* the coarse clock may lag by a tick */
     assert_false(tn_gate_quick(&deadline, &slot, 19));
+    bool idle;
+    assert_false(tn_gate_enter(&deadline, &slot, 19, &idle));
+    assert_int_equal(slot.in_flight, 0);
     tn_deadline_set(&deadline, 0);
+    assert_false(tn_gate_enter(&deadline, &slot, 19, &idle));
     assert_false(tn_gate_exact(&deadline, &slot, 19) || tn_gate_quick(&deadline, &slot, 19));
 }
 

@@ -125,6 +125,10 @@ static void a_worker_lives_from_assigned_to_stopped(void **state)
     assert_int_equal(counters.stale_rejected, 1);
 
     tenure_stop(tenure, 5000);
+    struct tenure_group *again = NULL;
+    assert_int_equal(tenure_join(tenure, "orders", &again, &error), TENURE_OK);
+    assert_ptr_equal(again, group);
+    assert_int_equal(tenure_join(tenure, "later still", &again, &error), TENURE_CLOSED);
     for (;;) {
         assert_int_equal(tenure_next(tenure, 10000, &event), TENURE_OK);
         if (event.kind == TENURE_EVENT_DRAIN)
