@@ -39,7 +39,7 @@ sanitize: deps-test ## the suite under address + undefined, then under thread sa
 soak: build-tests ## the long runs
 	@tests/run-soak $(BUILD)
 
-demo: build ## the main job on real data, with a kill and a join while it works
+demo: build ## the main job on real data: a join, a kill, a leave and a pause while it works; audited (90 s)
 	@python3 examples/demo/demo.py --build $(BUILD) $(DEMO_ARGS)
 
 bench: build-tests ## measured ratios against peers in the same run
