@@ -7,7 +7,7 @@
  * cannot be looked into (another user's) counts as not holding it; so does everything until the first look.
  *
  * What it cannot see: a process that appears and closes its descriptors between the last look and the agent's
- * death (docs/limits-agent.txt). */
+ * death (docs/limits.md). */
 #ifndef TN_AGENT_FAMILY_H
 #define TN_AGENT_FAMILY_H
 
