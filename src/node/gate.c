@@ -8,7 +8,7 @@ void tn_deadline_set(struct tn_deadline *deadline, int64_t deadline_ms)
         return;
     }
     const int64_t exact = deadline_ms * 1000000;
-    const int64_t quick = tn_clock_quick_ns() + (exact - tn_clock_boot_ns());
+    const int64_t quick = tn_clock_read_ns(CLOCK_MONOTONIC_COARSE) + (exact - tn_clock_boot_ns());
     atomic_store_explicit(&deadline->quick_ns, quick, memory_order_release);
     atomic_store_explicit(&deadline->exact_ns, exact, memory_order_release);
 }
