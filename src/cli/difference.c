@@ -41,6 +41,7 @@ const char *tn_difference_value(struct tn_arena *arena, const struct tn_settings
     switch (setting->kind) {
     case TN_SETTING_DURATION: return tn_arena_text(arena, tn_value_print_duration(value, text));
     case TN_SETTING_CHOICE: return value == 0 ? "force" : value == 1 ? "give_up" : "unknown";
+    case TN_SETTING_HOURS: return tn_arena_text(arena, tn_value_print_hours(value, text));
     case TN_SETTING_COUNT: break;
     }
     snprintf(text, sizeof text, "%" PRId64, value);

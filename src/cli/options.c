@@ -223,6 +223,11 @@ static enum tenure_status take(struct tn_options *options, struct tn_option_valu
     switch (option->kind) {
     case TN_OPTION_COUNT: return check_count(options, value, error);
     case TN_OPTION_DURATION: return check_duration(options, value, error);
+    case TN_OPTION_HOURS:
+        if (tn_value_hours(text, &value->number))
+            return TENURE_OK;
+        return tn_error_set(error, TENURE_BAD_INPUT, "--%s: '%s' is not like 22:00-06:00 (UTC), or off",
+                            option->name, tn_escape_short(options->arena, text));
     case TN_OPTION_CHOICE: return check_choice(options, value, error);
     case TN_OPTION_UNSIGNED:
         if (tn_value_unsigned(text, &value->wide))

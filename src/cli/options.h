@@ -21,6 +21,7 @@ enum tn_option_kind {
     TN_OPTION_COUNT,    /* a whole number from smallest to largest */
     TN_OPTION_UNSIGNED, /* 0 to 2^64 - 1 */
     TN_OPTION_DURATION, /* ms, from smallest to largest */
+    TN_OPTION_HOURS,    /* "22:00-06:00" or "off"; the number is a setting of kind HOURS */
     TN_OPTION_CHOICE    /* one of the words of `value`, separated by '|'; the number is its position */
 };
 

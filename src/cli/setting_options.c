@@ -20,6 +20,7 @@ static enum tn_option_kind kind_of(const struct tn_setting *setting)
     switch (setting->kind) {
     case TN_SETTING_DURATION: return TN_OPTION_DURATION;
     case TN_SETTING_COUNT: return TN_OPTION_COUNT;
+    case TN_SETTING_HOURS: return TN_OPTION_HOURS;
     case TN_SETTING_CHOICE: break;
     }
     return TN_OPTION_CHOICE;
@@ -43,8 +44,10 @@ static const char *sentence_of(struct tn_arena *arena, const struct tn_setting *
 
 const struct tn_option *tn_setting_options(struct tn_arena *arena)
 {
-    static const char *const values[] = {
-        [TN_OPTION_DURATION] = "D", [TN_OPTION_COUNT] = "N", [TN_OPTION_CHOICE] = "force|give_up"};
+    static const char *const values[] = {[TN_OPTION_DURATION] = "D",
+                                         [TN_OPTION_COUNT] = "N",
+                                         [TN_OPTION_CHOICE] = "force|give_up",
+                                         [TN_OPTION_HOURS] = "HH:MM-HH:MM"};
     size_t n;
     const struct tn_setting *const settings = tn_settings_table(&n);
     struct tn_option *const options = tn_arena_array(arena, OWN + n + 1, sizeof *options);

@@ -1,5 +1,7 @@
 #include "cli/value.h"
 
+#include "core/lease/settings.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,5 +94,39 @@ const char *tn_value_print_duration(int64_t ms, char *into)
     while (i < UNITS - 1 && (ms == 0 || ms % units[i].ms != 0))
         i++;
     snprintf(into, TN_VALUE_DURATION_BYTES, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
+    return into;
+}
+
+/* "HH:MM", five characters. */
+static bool read_minute(const char *text, int64_t *ret)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (digits != 2 || text[2] != ':' || strspn(text + 3, "0123456789") < 2)
+        return false;
+    const int hour = (text[0] - '0') * 10 + text[1] - '0', minute = (text[3] - '0') * 10 + text[4] - '0';
+    *ret = hour * 60 + minute;
+    return hour < 24 && minute < 60;
+}
+
+bool tn_value_hours(const char *text, int64_t *ret)
+{
+    int64_t from, to;
+    if (!strcmp(text, "off")) {
+        *ret = 0;
+        return true;
+    }
+    if (strlen(text) != 11 || text[5] != '-' || !read_minute(text, &from) || !read_minute(text + 6, &to) ||
+        from == to)
+        return false;
+    *ret = tn_settings_hours(from, to);
+    return true;
+}
+
+const char *tn_value_print_hours(int64_t hours, char *into)
+{
+    const unsigned from = (unsigned)((hours - 1) / 1440), to = (unsigned)((hours - 1) % 1440);
+    if (hours <= 0)
+        return strcpy(into, "off");
+    snprintf(into, TN_VALUE_DURATION_BYTES, "%02u:%02u-%02u:%02u", from / 60, from % 60, to / 60, to % 60);
     return into;
 }

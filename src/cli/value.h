@@ -19,5 +19,9 @@ bool tn_value_duration(const char *text, int64_t *ret_ms);
 /* Into `into` (TN_VALUE_DURATION_BYTES), with the largest unit that divides it: "15s", "1500ms". Returns
  * `into`. */
 const char *tn_value_print_duration(int64_t ms, char *into);
+/* "22:00-06:00" or "off", as the value of a setting of kind HOURS (core/lease/settings.h); and back. The two
+ * times differ. */
+bool tn_value_hours(const char *text, int64_t *ret);
+const char *tn_value_print_hours(int64_t hours, char *into);
 
 #endif

@@ -12,7 +12,7 @@
 #define TN_VERBS(V) \
     V(group_create) V(group_list) V(group_show) V(group_set) V(group_delete) \
     V(status) V(shards) V(route) V(history) \
-    V(run) V(drain) V(undrain) V(move) \
+    V(run) V(drain) V(undrain) V(move) V(pause) V(resume) V(quarantine) \
     V(checkpoint_get) V(checkpoint_set) \
     V(stamp_install) V(stamp_raise) \
     V(store_info) V(store_new_history) \

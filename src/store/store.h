@@ -62,6 +62,11 @@ struct tn_group_info {
     uint64_t plan_epoch;
 };
 
+struct tn_pause { /* a reason for which a group's balance moves are paused */
+    const char *reason, *author;
+    int64_t unix_ms; /* since */
+};
+
 struct tn_event { /* one line of the ownership timeline */
     uint64_t id;  /* grows */
     int64_t unix_ms;
@@ -116,6 +121,21 @@ struct tn_store_type {
     /* Sets the shard's desired node, which must be a live, not draining member. */
     enum tenure_status (*move)(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,
                                int64_t limit_ms, struct tenure_error *error);
+    /* Balance moves stop while there is a reason; takeovers, drains and leaves go on. Reasons stack; the same
+     * reason again is DONE. */
+    enum tenure_status (*pause)(struct tn_store *store, uint32_t group, const char *reason,
+                                const char *author, int64_t limit_ms, struct tenure_error *error);
+    /* Takes a reason back, or all (NULL). NOT_FOUND when there is none such. `thaw`: also ends a freeze after
+     * a mass loss; then a missing reason is no error. */
+    enum tenure_status (*resume)(struct tn_store *store, uint32_t group, const char *reason, bool thaw,
+                                 uint32_t *ret_dropped, int64_t limit_ms, struct tenure_error *error);
+    enum tenure_status (*pauses)(struct tn_store *store, uint32_t group, struct tn_arena *arena,
+                                 struct tn_pause **ret, size_t *ret_n, int64_t limit_ms,
+                                 struct tenure_error *error);
+    /* Sets a shard aside (its owner loses it, token + 1), or takes it back into service: CONFLICT when it is
+     * not set aside. */
+    enum tenure_status (*quarantine)(struct tn_store *store, uint32_t group, uint32_t shard, bool aside,
+                                     int64_t limit_ms, struct tenure_error *error);
     enum tenure_status (*checkpoint_get)(struct tn_store *store, uint32_t group, uint32_t shard,
                                          struct tn_arena *arena, struct tn_checkpoint *ret, int64_t limit_ms,
                                          struct tenure_error *error);

@@ -21,6 +21,7 @@ static const struct tn_handoff_row table[] = {
         "the target is gone or unwanted, or the drain was given up: the owner keeps it"),
 
     ROW(RESTORING, READY, OWNED, "the worker is at work"),
+    ROW(RESTORING, REVOKE, UNOWNED, "the worker was not ready in time: taken away, token + 1"),
 
     ROW(OWNED, RELOAD, RESTORING, "the owner raises its own token, token + 1"),
     ROW(PREPARING, RELOAD, RESTORING, "the owner raises its own token; the move is off"),

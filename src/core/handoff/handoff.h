@@ -2,7 +2,8 @@
  *
  * rule.c asks its questions (whose token, who lives, is there budget) and then moves by this table alone, so
  * the picture in the documentation and what every store does are one thing. A pair that is not a row is
- * WRONG_STATE for whoever asked. Pure. */
+ * WRONG_STATE for whoever asked. Quarantine stands outside: a CLAIM that finds one owner too many dead sets
+ * the shard aside, an operator takes it back. Pure. */
 #ifndef TN_CORE_HANDOFF_HANDOFF_H
 #define TN_CORE_HANDOFF_HANDOFF_H
 

@@ -73,12 +73,18 @@ static void stop(struct tn_step *step, int64_t limit_ms)
         keeper->groups[i]->rescan = keeper->groups[i]->dirty = true;
 }
 
+static void heard(struct tn_keeper *keeper, const struct tn_op *op, int64_t now_ms)
+{
+    tn_contact_answer(&keeper->contact, op->sent_ms, now_ms, op->store_ms, keeper->margin_ms,
+                      keeper->renew_ms + 2 * keeper->request_ms);
+    keeper->calendar_offset_ms = op->unix_ms - op->store_ms;
+}
+
 static void on_reply(struct tn_step *step, struct tn_op *op)
 {
     struct tn_keeper *keeper = step->keeper;
     if (op->status == TENURE_OK)
-        tn_contact_answer(&keeper->contact, op->sent_ms, step->now_ms, op->store_ms, keeper->margin_ms,
-                          keeper->renew_ms + 2 * keeper->request_ms);
+        heard(keeper, op, step->now_ms);
     if (op->status == TENURE_SESSION_ENDED && op->session == keeper->session)
         tn_session_doubted(step);
     switch (op->kind) {
@@ -91,7 +97,8 @@ static void on_reply(struct tn_step *step, struct tn_op *op)
     case TN_OP_PLAN:
     case TN_OP_PREPARE:
     case TN_OP_FORCE:
-    case TN_OP_ABORT: tn_conduct_reply(step, op); break;
+    case TN_OP_ABORT:
+    case TN_OP_REVOKE: tn_conduct_reply(step, op); break;
     default: tn_shards_reply(step, op); break;
     }
 }
@@ -109,6 +116,8 @@ static void on_event(struct tn_step *step, const struct tn_keeper_event *event)
     case TN_KEEPER_WARMED:
     case TN_KEEPER_RELEASED:
     case TN_KEEPER_RELOAD:
+    case TN_KEEPER_UNABLE:
+    case TN_KEEPER_PROGRESS:
     case TN_KEEPER_IDLE:
     case TN_KEEPER_STALE: tn_shards_app(step, event); break;
     }
@@ -148,6 +157,7 @@ void tn_keeper_step(struct tn_keeper *keeper, const struct tn_keeper_event *even
         if (!keeper->groups[i]->joined)
             continue;
         tn_shards_look_all(&step, i);
+        tn_shards_stalled(&step, i);
         tn_conduct(&step, i);
         tn_shards_flush(&step, i);
     }

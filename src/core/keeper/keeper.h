@@ -41,6 +41,8 @@ enum tn_keeper_event_kind {
     TN_KEEPER_WARMED,  /* group, shard */
     TN_KEEPER_RELEASED, /* group, shard, token */
     TN_KEEPER_RELOAD,   /* group, shard, token */
+    TN_KEEPER_UNABLE,   /* group, shard, token: the application gives it up */
+    TN_KEEPER_PROGRESS, /* group, shard, token: it gets on with its work */
     TN_KEEPER_IDLE,     /* group, shard */
     TN_KEEPER_STALE     /* group, shard, token: a write of this node was refused by the fence */
 };
@@ -104,7 +106,7 @@ struct tn_update {
 
 struct tn_keeper_counters {
     uint64_t renewals, renewal_failures, stale_rejected, takeovers, moves_in, moves_out, reloads, pauses,
-        bugs, burials, plans, ops;
+        bugs, burials, plans, ops, alarms, stalls;
 };
 
 /* Shards that wait for a request of one verb. One request of a verb is under way at a time, so that what
@@ -132,14 +134,19 @@ struct tn_keeper_group {
     bool plan_in_air, prepare_in_air, repair_in_air;
     bool ever_owned;
     uint32_t unplaced, misplaced, eligible, seen_in_handoff;
-    uint64_t fingerprint; /* of the members as they are */
+    uint32_t unclaimed;              /* free, and the plan names a node that is there */
+    uint32_t unowned, first_unowned; /* free, and not kept for a node that is away */
+    int64_t unclaimed_ms;            /* since when nothing changed in that */
+    int64_t alarm_ms;                /* when to speak of the unowned ones */
+    int64_t stall_look_ms;           /* when to look for shards that stand still */
+    uint64_t fingerprint;            /* of the members as they are */
     int64_t first_join_ms, last_join_ms, members_ms, need_ms, misplaced_ms, conduct_after_ms;
     int64_t next_phase_end_ms, next_cool_end_ms; /* store clock; INT64_MAX none */
 };
 
 struct tn_watched {
     uint64_t session;
-    bool presence, suspect, asked;
+    bool presence, suspect, asked, away;
     int64_t gone_since_ms; /* 0: there, or unknown */
     int64_t lease_ms, lease_until_ms;
     int64_t far_since_ms;  /* its end is impossibly far ahead since; 0 no */
@@ -161,9 +168,10 @@ struct tn_keeper {
     uint32_t history, lates;
     uint64_t version;
     /* the lease */
-    int64_t lease_ms, renew_ms, request_ms, margin_ms, crash_grace_ms;
-    int64_t deadline_ms; /* 0: none */
-    bool lapsed;         /* the deadline passed: everything was dropped, waits for a renewal */
+    int64_t lease_ms, renew_ms, request_ms, margin_ms, crash_grace_ms, return_within_ms;
+    int64_t calendar_offset_ms; /* the store's calendar clock - its lease clock */
+    int64_t deadline_ms;        /* 0: none */
+    bool lapsed;                /* the deadline passed: everything was dropped, waits for a renewal */
     struct tn_contact contact;
     /* timers, boot clock; INT64_MAX: off */
     int64_t next_tick_ms, next_sync_ms, next_probe_ms, next_join_ms, next_leave_ms, stop_at_ms;

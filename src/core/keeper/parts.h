@@ -37,6 +37,7 @@ void tn_shards_drop_all(struct tn_step *step, const char *reason);
 void tn_shards_event(struct tn_step *step, uint32_t group, uint32_t shard, enum tn_holding_event event,
                      const char *reason);
 void tn_shards_reply(struct tn_step *step, struct tn_op *op);
+void tn_shards_stalled(struct tn_step *step, uint32_t group);
 void tn_shards_flush(struct tn_step *step, uint32_t group);
 void tn_shards_new_session(struct tn_keeper_group *group);
 void tn_shards_app(struct tn_step *step, const struct tn_keeper_event *event);

@@ -1,5 +1,5 @@
 /* Join, renewal, lapse and end of this node's session. */
-#include "core/keeper/parts.h"
+#include "core/keeper/seats.h"
 
 #include <string.h>
 
@@ -106,7 +106,7 @@ static void open_group(struct tn_step *step, uint32_t index, const struct tn_joi
 static void adopt_timing(struct tn_keeper *keeper)
 {
     const struct tn_settings *strictest = NULL;
-    keeper->crash_grace_ms = INT64_MAX;
+    keeper->crash_grace_ms = keeper->return_within_ms = INT64_MAX;
     for (uint32_t i = 0; i < keeper->n_groups; i++) {
         if (!keeper->groups[i]->joined)
             continue;
@@ -115,6 +115,8 @@ static void adopt_timing(struct tn_keeper *keeper)
             strictest = settings;
         if (settings->crash_grace_ms < keeper->crash_grace_ms)
             keeper->crash_grace_ms = settings->crash_grace_ms;
+        if (settings->return_within_ms < keeper->return_within_ms)
+            keeper->return_within_ms = settings->return_within_ms;
     }
     if (!strictest)
         return;
@@ -217,7 +219,7 @@ static struct tn_op *ask_read(struct tn_step *step, enum tn_op_kind kind)
     struct tn_keeper *keeper = step->keeper;
     struct tn_op *op = tn_say_op(step, kind);
     op->tick.lease_ms = keeper->lease_ms;
-    op->tick.leaving = keeper->phase == TN_PHASE_LEAVING;
+    op->tick.leaving = keeper->phase == TN_PHASE_LEAVING && !tn_keeper_returns(keeper);
     op->tick.lates_seen = keeper->lates;
     op->tick.history = keeper->history;
     op->tick.cursors = tn_arena_array(step->update->arena, keeper->n_groups, sizeof *op->tick.cursors);
@@ -383,7 +385,8 @@ static void try_to_leave(struct tn_step *step)
         keeper->gave_up = true;
         tn_shards_drop_all(step, "the time to drain is over");
     }
-    tn_say_op(step, TN_OP_LEAVE);
+    tn_say_op(step, TN_OP_LEAVE)->leave.return_within_ms =
+        tn_keeper_returns(keeper) ? keeper->return_within_ms : 0;
     keeper->leave_in_air = true;
 }
 

@@ -1,5 +1,5 @@
 /* Rows against holdings: what the store says of a shard, and what this node does about it. */
-#include "core/keeper/parts.h"
+#include "core/keeper/seats.h"
 
 #include "core/lease/rule.h"
 
@@ -72,6 +72,7 @@ static void enter(struct tn_step *step, uint32_t group, uint32_t shard, uint64_t
     case TN_HOLDING_LOADING: ask(step, TN_OP_LOAD, group, shard); break;
     case TN_HOLDING_RELOADING: ask(step, TN_OP_RELOAD, group, shard); break;
     case TN_HOLDING_SERVING:
+        holding->progress_ms = step->now_ms;
         tn_say_gate(step, group, shard, holding->token, false);
         ask(step, TN_OP_READY, group, shard);
         break;
@@ -162,6 +163,10 @@ static void look_at_mine(struct tn_step *step, uint32_t group, uint32_t shard)
     struct tn_keeper_group *g = group_of(step, group);
     struct tn_holding *holding = &g->holdings[shard];
     const struct tn_shard_row *row = &g->view.rows[shard];
+    if (holding->unable) {
+        ask(step, TN_OP_RELEASE, group, shard);
+        return;
+    }
     switch ((enum tn_holding_state)holding->state) {
     case TN_HOLDING_CLAIMING: ask(step, TN_OP_CLAIM, group, shard); return;
     case TN_HOLDING_RELOADING: ask(step, TN_OP_RELOAD, group, shard); return;
@@ -204,6 +209,7 @@ static void look_at_foreign(struct tn_step *step, uint32_t group, uint32_t shard
     struct tn_keeper_group *g = group_of(step, group);
     struct tn_holding *holding = &g->holdings[shard];
     const struct tn_shard_row *row = &g->view.rows[shard];
+    holding->unable = false;
     const bool towards_me = (row->state == TN_SHARD_PREPARING || row->state == TN_SHARD_DRAINING) &&
                             row->target == step->keeper->session;
     switch ((enum tn_holding_state)holding->state) {
@@ -246,7 +252,8 @@ static void look_when_leaving(struct tn_step *step, uint32_t group, uint32_t sha
     struct tn_keeper_group *g = group_of(step, group);
     const struct tn_holding *holding = &g->holdings[shard];
     if (holding->state == TN_HOLDING_RESTORING ||
-        (holding->state == TN_HOLDING_SERVING && !g->eligible && !g->dirty))
+        (holding->state == TN_HOLDING_SERVING &&
+         ((!g->eligible && !g->dirty) || tn_keeper_returns(step->keeper))))
         start_drain(step, group, shard, 0);
     else if (holding->state == TN_HOLDING_WARM || holding->state == TN_HOLDING_WARMING)
         tn_shards_event(step, group, shard, TN_HOLD_COOLED, "");
@@ -321,7 +328,8 @@ static bool waits_for(const struct tn_holding *holding, enum tn_op_kind verb)
     case TN_OP_READY: return holding->state == TN_HOLDING_SERVING;
     case TN_OP_PREPARED: return holding->state == TN_HOLDING_WARM;
     case TN_OP_TRANSFER: return holding->state == TN_HOLDING_TRANSFERRING && holding->peer;
-    case TN_OP_RELEASE: return holding->state == TN_HOLDING_TRANSFERRING && !holding->peer;
+    case TN_OP_RELEASE:
+        return holding->unable || (holding->state == TN_HOLDING_TRANSFERRING && !holding->peer);
     default: return false;
     }
 }
@@ -339,7 +347,9 @@ void tn_shards_flush(struct tn_step *step, uint32_t group)
             const struct tn_holding *holding = &g->holdings[shard];
             if (!holding->asked || !waits_for(holding, (enum tn_op_kind)verb))
                 continue;
-            tn_say_item(step, (enum tn_op_kind)verb, group, shard, holding->token)->peer = holding->peer;
+            struct tn_item *item = tn_say_item(step, (enum tn_op_kind)verb, group, shard, holding->token);
+            item->peer = holding->peer;
+            item->unable = holding->unable;
             sent++;
         }
         for (size_t i = taken; taken && i < line->n; i++)
@@ -373,6 +383,12 @@ static void item_reply(struct tn_step *step, uint32_t group, const struct tn_op 
         return;
     }
     tn_view_put(&g->view, item->shard, &item->row);
+    if (holding->unable) {
+        holding->unable = false;
+        return;
+    }
+    if (item->outcome == TN_OVER_BUDGET)
+        g->retry_ms = step->now_ms + retry_ms;
     const bool done = item->outcome == TN_DONE;
     if (done && (op->kind == TN_OP_CLAIM || op->kind == TN_OP_LOAD || op->kind == TN_OP_RELOAD))
         granted(step, group, op, item);
@@ -409,6 +425,38 @@ void tn_shards_reply(struct tn_step *step, struct tn_op *op)
     g->retry_ms = step->now_ms + retry_ms + (int64_t)tn_rng_below(&keeper->rng, retry_ms);
 }
 
+/* ---- shards that this node does not get on with ---- */
+
+/* Its work here ends at once, and the store gives it to another node. */
+static void give_up(struct tn_step *step, uint32_t group, uint32_t shard, const char *reason)
+{
+    struct tn_holding *holding = &group_of(step, group)->holdings[shard];
+    tn_shards_event(step, group, shard, TN_HOLD_LOST, reason);
+    holding->unable = true;
+    ask(step, TN_OP_RELEASE, group, shard);
+}
+
+void tn_shards_stalled(struct tn_step *step, uint32_t group)
+{
+    struct tn_keeper_group *g = group_of(step, group);
+    const int64_t limit = g->view.settings.stall_after_ms;
+    if (!limit || !g->serving || !tn_session_working(step->keeper))
+        return;
+    if (step->now_ms >= g->stall_look_ms) {
+        g->stall_look_ms = step->now_ms + limit / 4 + 1;
+        for (uint32_t shard = 0; shard < g->view.settings.shards; shard++) {
+            const struct tn_holding *holding = &g->holdings[shard];
+            if (holding->state != TN_HOLDING_SERVING || step->now_ms - holding->progress_ms < limit)
+                continue;
+            step->keeper->counters.stalls++;
+            tn_say_log(step, "shard %u of group %s has made no progress for %lld ms: given up", shard,
+                       g->name, (long long)(step->now_ms - holding->progress_ms));
+            give_up(step, group, shard, "it made no progress");
+        }
+    }
+    tn_wake_by(step, g->stall_look_ms);
+}
+
 /* ---- the application's word ---- */
 
 static void app_event(struct tn_step *step, const struct tn_keeper_event *event, struct tn_holding *holding)
@@ -431,6 +479,14 @@ static void app_event(struct tn_step *step, const struct tn_keeper_event *event,
     case TN_KEEPER_RELOAD:
         if (current && tn_holding_active(holding))
             tn_shards_event(step, group, shard, TN_HOLD_RELOAD, "");
+        break;
+    case TN_KEEPER_UNABLE:
+        if (current && tn_holding_active(holding))
+            give_up(step, group, shard, "the worker gave it up");
+        break;
+    case TN_KEEPER_PROGRESS:
+        if (current)
+            holding->progress_ms = step->now_ms;
         break;
     case TN_KEEPER_IDLE:
         if (holding->state == TN_HOLDING_DRAINING)

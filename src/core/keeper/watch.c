@@ -59,7 +59,8 @@ void tn_watch_members(struct tn_step *step)
             struct tn_watched *watched = find(keeper, member->session);
             if (!watched)
                 watched = add(keeper, member->session);
-            watched->presence = member->presence;
+            watched->away = member->state == TN_SESSION_AWAY;
+            watched->presence = member->presence && !watched->away;
             watched->lease_ms = member->lease_ms;
             if (member->lease_until_ms > watched->lease_until_ms)
                 watched->lease_until_ms = member->lease_until_ms;
@@ -121,7 +122,7 @@ static bool expired(struct tn_step *step, struct tn_watched *watched)
         return false;
     const int64_t steady_at = keeper->contact.steady_since_ms + watched->lease_ms;
     int64_t due = step->now_ms + watched->lease_until_ms - store_now;
-    if (due < steady_at)
+    if (due < steady_at && !watched->away) /* who is away cannot be thought dead by mistake */
         due = steady_at;
     due += watched->rank * bury_stagger_ms;
     tn_wake_by(step, due);

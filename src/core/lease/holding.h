@@ -56,13 +56,15 @@ enum tn_holding_event {
 };
 
 struct tn_holding {
-    uint64_t token; /* held, or expected by the claim or reload under way */
-    uint64_t peer;  /* TRANSFERRING: the target session; 0: released to nobody */
-    uint8_t state;  /* enum tn_holding_state */
-    bool asked;     /* a request about it is on its way */
-    bool released;  /* DRAINING: the worker said so */
-    bool idle;      /* DRAINING: nothing is in flight */
-    bool kept;      /* DRAINING: the move was given up meanwhile; reload when drained */
+    uint64_t token;      /* held, or expected by the claim or reload under way */
+    uint64_t peer;       /* TRANSFERRING: the target session; 0: released to nobody */
+    uint8_t state;       /* enum tn_holding_state */
+    bool asked;          /* a request about it is on its way */
+    bool released;       /* DRAINING: the worker said so */
+    bool idle;           /* DRAINING: nothing is in flight */
+    bool kept;           /* DRAINING: the move was given up meanwhile; reload when drained */
+    bool unable;         /* given up: the store is to take it from this node; lasts until it has */
+    int64_t progress_ms; /* SERVING: when the application last got on; boot clock */
 };
 
 struct tn_holding_row {

@@ -2,6 +2,7 @@
 
 #include "core/handoff/handoff.h"
 #include "core/lease/token.h"
+#include "core/lease/trouble.h"
 
 #include <string.h>
 
@@ -9,6 +10,11 @@ bool tn_rule_in_handoff(const struct tn_shard_row *row)
 {
     return row->state == TN_SHARD_PREPARING || row->state == TN_SHARD_DRAINING ||
            (row->state == TN_SHARD_RESTORING && row->handed);
+}
+
+bool tn_rule_starting(const struct tn_shard_row *row)
+{
+    return row->state == TN_SHARD_RESTORING && !row->handed;
 }
 
 static bool mine(const struct tn_rule_world *world, const struct tn_item *item,
@@ -65,17 +71,47 @@ static enum tn_outcome give(const struct tn_rule_world *world, struct tn_shard_r
     return TN_DONE;
 }
 
+bool tn_rule_set_aside(struct tn_shard_row *row, int64_t now_ms)
+{
+    if (row->state == TN_SHARD_QUARANTINED)
+        return false;
+    row->state = TN_SHARD_QUARANTINED;
+    row->session = row->target = 0;
+    row->token += 1;
+    row->handed = 0;
+    row->since_ms = now_ms;
+    row->until_ms = 0;
+    return true;
+}
+
+bool tn_rule_take_back(struct tn_shard_row *row, int64_t now_ms)
+{
+    if (row->state != TN_SHARD_QUARANTINED)
+        return false;
+    row->state = TN_SHARD_UNOWNED;
+    row->since_ms = now_ms;
+    tn_trouble_forget(row);
+    return true;
+}
+
 static enum tn_outcome claim(const struct tn_rule_world *world, const struct tn_item *item,
                              struct tn_shard_row *row)
 {
     if (mine_one_later(world, item, row))
         return TN_DONE;
+    if (row->state == TN_SHARD_QUARANTINED)
+        return TN_SET_ASIDE;
     if (row->session && world->owner.live)
         return TN_NOT_FREE;
     if (row->token != item->token)
         return TN_STALE;
     if (row->desired != world->requester.node || !world->requester.takes)
         return TN_NOT_DESIRED;
+    if (world->starting >= world->most_starting)
+        return TN_OVER_BUDGET;
+    if (row->session && world->owner.died &&
+        tn_trouble_died(row, world->settings, world->owner.died_node, world->now_ms))
+        return tn_rule_set_aside(row, world->now_ms) ? TN_SET_ASIDE : TN_WRONG_STATE;
     return give(world, row, TN_OP_CLAIM, world->me);
 }
 
@@ -94,6 +130,8 @@ static enum tn_outcome prepare(const struct tn_rule_world *world, const struct t
         return TN_NOT_DESIRED;
     if (world->in_handoff >= world->settings->max_moves)
         return TN_OVER_BUDGET;
+    if (world->owner.takes && tn_trouble_holds(row, world->now_ms))
+        return TN_NOT_YET;
     row->target = item->peer;
     return begin(row, TN_OP_PREPARE, world->now_ms + world->settings->prepare_timeout_ms);
 }
@@ -136,7 +174,33 @@ static enum tn_outcome abort_move(const struct tn_rule_world *world, const struc
     const bool pointless = !world->target.takes || row->desired != world->target.node;
     if (!pointless && world->now_ms < row->until_ms)
         return TN_NOT_YET;
+    if (!pointless)
+        tn_trouble_failed(row, world->settings, 0, world->now_ms);
     return settle(row, TN_OP_ABORT);
+}
+
+/* Back to the planner: nobody's, and not for this node for a while. */
+static void let_go(const struct tn_rule_world *world, struct tn_shard_row *row, uint32_t node)
+{
+    tn_trouble_failed(row, world->settings, node, world->now_ms);
+    row->session = 0;
+    row->desired = 0;
+    row->since_ms = world->now_ms;
+}
+
+static enum tn_outcome revoke(const struct tn_rule_world *world, const struct tn_item *item,
+                              struct tn_shard_row *row)
+{
+    if (row->token != item->token)
+        return row->token == item->token + 1 && !row->session ? TN_DONE : TN_STALE;
+    if (row->state != TN_SHARD_RESTORING || !world->owner.live)
+        return TN_WRONG_STATE;
+    if (world->now_ms < row->until_ms)
+        return TN_NOT_YET;
+    settle(row, TN_OP_REVOKE);
+    row->token += 1;
+    let_go(world, row, world->owner.node);
+    return TN_DONE;
 }
 
 static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_item *item,
@@ -144,7 +208,10 @@ static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_
 {
     if (!mine(world, item, row))
         return TN_STALE;
-    return row->state == TN_SHARD_RESTORING ? settle(row, TN_OP_READY) : TN_DONE;
+    if (row->state != TN_SHARD_RESTORING)
+        return TN_DONE;
+    row->fails = 0;
+    return settle(row, TN_OP_READY);
 }
 
 static enum tn_outcome reload(const struct tn_rule_world *world, const struct tn_item *item,
@@ -168,6 +235,8 @@ static enum tn_outcome release(const struct tn_rule_world *world, const struct t
         return TN_WRONG_STATE;
     row->session = 0;
     row->since_ms = world->now_ms;
+    if (item->unable)
+        let_go(world, row, world->requester.node);
     return TN_DONE;
 }
 
@@ -181,6 +250,7 @@ enum tn_outcome tn_rule_shard(enum tn_op_kind verb, const struct tn_rule_world *
     case TN_OP_TRANSFER: return transfer(world, item, row, false);
     case TN_OP_FORCE: return transfer(world, item, row, true);
     case TN_OP_ABORT: return abort_move(world, item, row);
+    case TN_OP_REVOKE: return revoke(world, item, row);
     case TN_OP_READY: return ready(world, item, row);
     case TN_OP_RELOAD: return reload(world, item, row);
     case TN_OP_RELEASE: return release(world, item, row);
@@ -194,7 +264,10 @@ bool tn_rule_same(const struct tn_shard_row *a, const struct tn_shard_row *b)
 {
     return a->session == b->session && a->token == b->token && a->target == b->target &&
            a->desired == b->desired && a->state == b->state && a->handed == b->handed &&
-           a->since_ms == b->since_ms && a->until_ms == b->until_ms && a->moved_ms == b->moved_ms;
+           a->since_ms == b->since_ms && a->until_ms == b->until_ms && a->moved_ms == b->moved_ms &&
+           a->avoid == b->avoid && a->fails == b->fails && a->deaths == b->deaths &&
+           a->death_node == b->death_node && a->hold_until_ms == b->hold_until_ms &&
+           a->death_ms == b->death_ms;
 }
 
 enum tn_outcome tn_rule_save(const struct tn_item *item, const struct tn_checkpoint *stored,
@@ -218,19 +291,22 @@ const char *tn_rule_cause(enum tn_op_kind verb, const struct tn_shard_row *befor
 {
     if (before->session == after->session && before->token == after->token)
         return NULL;
+    if (after->state == TN_SHARD_QUARANTINED)
+        return "quarantined";
     switch (verb) {
     case TN_OP_CLAIM: return before->session ? "taken over" : before->token ? "claimed" : "first claim";
     case TN_OP_TRANSFER: return "handed over";
     case TN_OP_FORCE: return "forced";
     case TN_OP_RELOAD: return "reloaded";
     case TN_OP_RELEASE: return "released";
+    case TN_OP_REVOKE: return "revoked";
     default: return "changed";
     }
 }
 
 enum tn_renewal tn_rule_renew(struct tn_session_row *row, const struct tn_op_tick *tick, int64_t now_ms)
 {
-    if (row->state == TN_SESSION_DEAD)
+    if (row->state == TN_SESSION_DEAD || row->state == TN_SESSION_AWAY)
         return TN_ENDED;
     if (row->lease_until_ms <= now_ms)
         row->lates++;
@@ -244,7 +320,7 @@ enum tn_renewal tn_rule_renew(struct tn_session_row *row, const struct tn_op_tic
 bool tn_rule_bury(const struct tn_session_row *row, const struct tn_op_bury *bury, enum tn_presence presence,
                   int64_t now_ms)
 {
-    if (row->state == TN_SESSION_DEAD)
+    if (row->state == TN_SESSION_DEAD || (row->state == TN_SESSION_AWAY && bury->evidence != TN_EXPIRED))
         return false;
     switch (bury->evidence) {
     case TN_EXPIRED: return row->lease_until_ms <= now_ms;
@@ -261,6 +337,34 @@ bool tn_rule_suspect(const struct tn_session_row *row, int64_t now_ms)
      */
     return row->lease_until_ms < now_ms + row->lease_ms / 8 * 5 ||
            row->lease_until_ms > now_ms + row->lease_ms;
+}
+
+uint32_t tn_rule_most_starting(const struct tn_settings *settings, const struct tn_losses *losses,
+                               int64_t now_ms)
+{
+    enum { frozen_factor = 8 };
+    if (settings->max_takeovers)
+        return (uint32_t)settings->max_takeovers;
+    if (losses->frozen_until_ms > now_ms)
+        return settings->max_moves > UINT32_MAX / frozen_factor
+                   ? UINT32_MAX
+                   : (uint32_t)settings->max_moves * frozen_factor;
+    return UINT32_MAX;
+}
+
+void tn_rule_lost(struct tn_losses *losses, uint32_t members, int64_t lease_ms, int64_t now_ms)
+{
+    if (!losses->lost || now_ms - losses->from_ms > lease_ms)
+        *losses = (struct tn_losses){0, members, now_ms, losses->frozen_until_ms};
+    losses->lost++;
+    if (losses->lost >= 2 && losses->lost * 100 > losses->of * TN_MASS_PERCENT)
+        losses->frozen_until_ms = now_ms + TN_STEADY_LEASES * lease_ms;
+}
+
+void tn_rule_members_changed(struct tn_losses *losses, int64_t lease_ms, int64_t now_ms)
+{
+    if (losses->frozen_until_ms > now_ms)
+        losses->frozen_until_ms = now_ms + TN_STEADY_LEASES * lease_ms;
 }
 
 uint32_t tn_rule_next_history(uint32_t recorded, uint32_t seen, int64_t unix_ms)
@@ -282,6 +386,7 @@ void tn_rule_new_history(struct tn_shard_row *row, uint32_t history, int64_t now
     row->since_ms = now_ms;
     row->until_ms = 0;
     row->moved_ms = 0;
+    tn_trouble_forget(row);
     if (row->state != TN_SHARD_QUARANTINED)
         row->state = TN_SHARD_UNOWNED;
 }

@@ -59,6 +59,19 @@ void tn_settings_derive(struct tn_settings *settings)
         settings->margin_ms = settings->lease_ms / 15;
 }
 
+int64_t tn_settings_quiet_left_ms(const struct tn_settings *settings, int64_t unix_ms)
+{
+    enum { minute_ms = 60000, day = 1440 };
+    if (!settings->quiet_hours)
+        return 0;
+    const int64_t from = (settings->quiet_hours - 1) / day, to = (settings->quiet_hours - 1) % day;
+    const int64_t length = (to - from + day) % day;
+    const int64_t now_ms = unix_ms % (day * (int64_t)minute_ms);
+    const int64_t into_ms =
+        (now_ms - from * minute_ms + day * (int64_t)minute_ms) % (day * (int64_t)minute_ms);
+    return into_ms < length * minute_ms ? length * minute_ms - into_ms : 0;
+}
+
 static enum tenure_status check_hash(const struct tn_settings *settings, struct tenure_error *error)
 {
     if (!tn_hash_name(settings->algo))

@@ -2,8 +2,8 @@
  * stored form and the difference report. Durations are milliseconds. Pure.
  *
  * S(field, option, kind, default, smallest, largest, may change, sentence)
- *   kind DURATION: ms; COUNT: a number; CHOICE: 0 force, 1 give_up
- *   default -1: derived from the lease (renew lease/3, request lease/10, margin lease/15) */
+ *   kind DURATION: ms; COUNT: a number; CHOICE: 0 force, 1 give_up; HOURS: times of day, see
+ * tn_settings_hours default -1: derived from the lease (renew lease/3, request lease/10, margin lease/15) */
 #ifndef TN_CORE_LEASE_SETTINGS_H
 #define TN_CORE_LEASE_SETTINGS_H
 
@@ -33,10 +33,21 @@
       "limit of an owner's last work")                                                                       \
     S(restore_timeout_ms, "restore-timeout", DURATION, 30000, 100, 86400000, true,                           \
       "limit until a new owner is ready")                                                                    \
+    S(return_within_ms, "return-within", DURATION, 0, 0, 86400000, true,                                     \
+      "a node that leaves keeps its place this long")                                                        \
+    S(stall_after_ms, "stall-after", DURATION, 0, 0, 86400000, true,                                         \
+      "a shard without progress for so long is given up (0: never)")                                         \
+    S(quarantine_window_ms, "quarantine-window", DURATION, 600000, 1000, 86400000, true,                     \
+      "owners that die within this time count together")                                                     \
+    S(quarantine_after, "quarantine-after", COUNT, 3, 0, 100, true,                                          \
+      "set a shard aside after so many dead owners (0: never)")                                              \
+    S(max_takeovers, "max-takeovers", COUNT, 0, 0, 1048576, true,                                            \
+      "shards that start after a loss at a time (0: no limit)")                                              \
     S(max_moves, "max-moves", COUNT, 5, 1, 1048576, true, "shards in handoff at a time")                     \
     S(max_moves_per_node, "max-moves-per-node", COUNT, 2, 1, 1048576, true,                                  \
       "of these, at most so many for one node")                                                              \
-    S(on_drain_timeout, "on-drain-timeout", CHOICE, 0, 0, 1, true, "force the move, or give_up")
+    S(on_drain_timeout, "on-drain-timeout", CHOICE, 0, 0, 1, true, "force the move, or give_up")             \
+    S(quiet_hours, "quiet-hours", HOURS, 0, 0, 1440 * 1440, true, "no balance moves then, UTC")
 
 enum { TN_NAME_MAX = 128, TN_STRATEGY_MAX = 64 };
 
@@ -50,7 +61,7 @@ struct tn_settings {
 #undef S
 };
 
-enum tn_setting_kind { TN_SETTING_DURATION, TN_SETTING_COUNT, TN_SETTING_CHOICE };
+enum tn_setting_kind { TN_SETTING_DURATION, TN_SETTING_COUNT, TN_SETTING_CHOICE, TN_SETTING_HOURS };
 
 struct tn_setting {
     const char *name;   /* field name, as in JSON and in the store: "lease_ms" */
@@ -73,6 +84,13 @@ void tn_setting_put(struct tn_settings *settings, const struct tn_setting *setti
 void tn_settings_init(struct tn_settings *settings);
 /* Fills what is still -1 from the lease. */
 void tn_settings_derive(struct tn_settings *settings);
+/* HOURS: minutes of the day, from 0 to 1439 each, as one value above 0; 0 is off. May run over midnight. */
+static inline int64_t tn_settings_hours(int64_t from_minute, int64_t to_minute)
+{
+    return from_minute * 1440 + to_minute + 1;
+}
+/* How long the quiet hours of this instant (Unix ms) still last; 0: it is in none. */
+int64_t tn_settings_quiet_left_ms(const struct tn_settings *settings, int64_t unix_ms);
 /* BAD_INPUT naming the value and what was expected: bounds, strategy, hash, and
  * renew + request timeout + margin <= lease / 2. Call after derive. */
 enum tenure_status tn_settings_check(const struct tn_settings *settings, struct tenure_error *error);

@@ -55,6 +55,8 @@ void tn_view_apply(struct tn_view *view, const struct tn_delta *delta)
     view->plan_epoch = delta->plan_epoch;
     view->plan_fingerprint = delta->plan_fingerprint;
     view->planner_version = delta->planner_version;
+    view->paused = delta->paused;
+    view->frozen_until_ms = delta->frozen_until_ms;
     if (delta->settings)
         view->settings = *delta->settings;
     if (delta->members_changed)
@@ -88,11 +90,15 @@ const struct tn_member *tn_view_node(const struct tn_view *view, uint32_t node)
 
 bool tn_member_eligible(const struct tn_member *member)
 {
-    return member->state == TN_SESSION_LIVE && !member->draining && member->weight_milli > 0;
+    return (member->state == TN_SESSION_LIVE || member->state == TN_SESSION_AWAY) && !member->draining &&
+           member->weight_milli > 0;
 }
 
 bool tn_view_free(const struct tn_view *view, uint32_t shard)
 {
     const struct tn_shard_row *row = &view->rows[shard];
-    return row->state != TN_SHARD_QUARANTINED && (!row->session || !tn_view_member(view, row->session));
+    if (row->state == TN_SHARD_QUARANTINED)
+        return false;
+    const struct tn_member *owner = row->session ? tn_view_member(view, row->session) : NULL;
+    return !owner || owner->state == TN_SESSION_AWAY;
 }

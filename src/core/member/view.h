@@ -12,6 +12,8 @@ struct tn_view {
     uint32_t group;
     uint64_t epoch, plan_epoch, plan_fingerprint;
     uint32_t planner_version;
+    bool paused;             /* by an operator's reason */
+    int64_t frozen_until_ms; /* after a mass loss; store's lease clock */
     struct tn_settings settings;
     struct tn_shard_row *rows; /* settings.shards of them */
     struct tn_member *members; /* ascending by session */
@@ -32,7 +34,7 @@ bool tn_view_put(struct tn_view *view, uint32_t shard, const struct tn_shard_row
 /* Borrowed; NULL when not a member (for a session: dead or of no interest; for a node: no live session). */
 const struct tn_member *tn_view_member(const struct tn_view *view, uint64_t session);
 const struct tn_member *tn_view_node(const struct tn_view *view, uint32_t node);
-/* May get shards: live, not leaving, not drained, weight above 0. */
+/* May be planned for: live, or away for a while; not leaving, not drained, weight above 0. */
 bool tn_member_eligible(const struct tn_member *member);
 /* May be claimed by whom the plan names: nobody has it, or its owner is dead. */
 bool tn_view_free(const struct tn_view *view, uint32_t shard);

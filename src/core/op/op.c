@@ -15,6 +15,7 @@ const char *tn_op_name(enum tn_op_kind kind)
     case TN_OP_TRANSFER: return "transfer";
     case TN_OP_FORCE: return "force";
     case TN_OP_ABORT: return "abort";
+    case TN_OP_REVOKE: return "revoke";
     case TN_OP_READY: return "ready";
     case TN_OP_RELOAD: return "reload";
     case TN_OP_LOAD: return "load";
@@ -38,6 +39,7 @@ const char *tn_outcome_name(enum tn_outcome outcome)
     case TN_WRONG_STATE: return "wrong state";
     case TN_NOT_YET: return "not yet";
     case TN_ROW_BUSY: return "row busy";
+    case TN_SET_ASIDE: return "set aside";
     case TN_SEQ_REGRESSED: return "sequence regressed";
     }
     return "?";

@@ -42,14 +42,26 @@ struct tn_shard_row {
     int64_t since_ms; /* of the present owner and token */
     int64_t until_ms; /* of the present phase; 0 none */
     int64_t moved_ms; /* last handoff; 0 never */
+    /* What went wrong with it lately (core/lease/trouble.h). */
+    uint32_t avoid;        /* node that did not get it to work, while hold_until_ms lasts; 0 none */
+    uint8_t fails;         /* moves and starts in a row that came to nothing */
+    uint8_t deaths;        /* nodes that died with it since death_ms, each once in a row */
+    uint32_t death_node;   /* the last of them */
+    int64_t hold_until_ms; /* no balance move of it begins before */
+    int64_t death_ms;      /* the first of `deaths` */
 };
 
-enum tn_session_state { TN_SESSION_LIVE, TN_SESSION_LEAVING, TN_SESSION_DEAD };
+enum tn_session_state {
+    TN_SESSION_LIVE,
+    TN_SESSION_LEAVING,
+    TN_SESSION_DEAD,
+    TN_SESSION_AWAY /* left, and will be back before its time is over: it has nothing, and keeps its place */
+};
 
 struct tn_member {
     uint64_t session;
     uint32_t node;
-    uint8_t state;                          /* LIVE or LEAVING; dead sessions are not listed */
+    uint8_t state;                          /* LIVE, LEAVING or AWAY; dead sessions are not listed */
     bool draining;                          /* an operator drained the node */
     bool presence;                          /* the store can tell when its process is gone */
     const char *node_id, *address, *labels; /* labels: JSON object text */
@@ -70,7 +82,7 @@ struct tn_checkpoint {
 /* clang-format off */
 #define TN_OPS(X)                                                                                             \
     X(JOIN) X(TICK) X(SYNC) X(PROBE) X(BURY) X(PLAN) X(CLAIM) X(PREPARE) X(PREPARED) X(TRANSFER) X(FORCE)     \
-    X(ABORT) X(READY) X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
+    X(ABORT) X(REVOKE) X(READY) X(RELOAD) X(LOAD) X(RELEASE) X(SAVE) X(LEAVE)
 /* clang-format on */
 
 enum tn_op_kind {
@@ -92,6 +104,7 @@ enum tn_outcome {
     TN_WRONG_STATE,  /* not in the phase that the verb belongs to */
     TN_NOT_YET,      /* its deadline has not come */
     TN_ROW_BUSY,     /* locked by a user's transaction; try again */
+    TN_SET_ASIDE,    /* its owners died one after another: quarantined */
     TN_SEQ_REGRESSED /* checkpoint sequence not larger than the stored one */
 };
 const char *tn_outcome_name(enum tn_outcome outcome);
@@ -102,6 +115,7 @@ struct tn_item {
     uint64_t token; /* the token that the requester believes current */
     uint64_t peer;  /* PREPARE, TRANSFER, FORCE: target session */
     bool rewind;    /* SAVE */
+    bool unable;    /* RELEASE: this node could not work on it; another one, please */
     struct tn_checkpoint
         checkpoint; /* SAVE: to write (seq 0: stored + 1); reply of CLAIM, RELOAD, LOAD, SAVE: as stored */
     enum tn_outcome outcome; /* reply */
@@ -128,6 +142,8 @@ struct tn_delta {
     uint64_t plan_epoch; /* 0: never planned */
     uint64_t plan_fingerprint;
     uint32_t planner_version;
+    bool paused;                        /* no balance moves: an operator has a reason */
+    int64_t frozen_until_ms;            /* nor until then: a mass loss; 0 never */
     const struct tn_settings *settings; /* NULL when unchanged since the cursor */
     bool members_changed;
     const struct tn_member *members; /* when members_changed: all of them, ascending by session */
@@ -182,7 +198,8 @@ struct tn_op_tick { /* TICK renews and reads; SYNC only reads */
     uint32_t lates;
     uint64_t version; /* of the session: grows whenever a shard was moved away from it */
     int64_t lease_until_ms;
-    char end_reason[48]; /* ENDED: "expired", "crashed", "replaced", "history", "left" */
+    char end_reason[48]; /* ENDED: "expired", "crashed", "replaced", "history", "left", "returned", "stayed
+                            away" */
     struct tn_delta
         *deltas; /* one a cursor, in order; those without news have epoch == cursor and no changes */
     size_t n_deltas;
@@ -214,6 +231,10 @@ struct tn_op_bury {
     int64_t lease_until_ms;
 };
 
+struct tn_op_leave {
+    int64_t return_within_ms; /* above 0: the session is AWAY for so long */
+};
+
 struct tn_op_plan {
     uint64_t plan_epoch;  /* expected; CONFLICT when it is another */
     uint64_t fingerprint; /* stored with the last batch; 0: a partial plan */
@@ -237,6 +258,7 @@ struct tn_op {
         struct tn_op_probe probe;
         struct tn_op_bury bury;
         struct tn_op_plan plan;
+        struct tn_op_leave leave;
     };
     struct tn_arena *arena; /* reply memory */
     /* reply, all kinds */

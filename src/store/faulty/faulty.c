@@ -141,6 +141,35 @@ static enum tenure_status move(struct tn_store *store, uint32_t group, uint32_t 
     return inner->type->move(inner, group, shard, node_id, limit_ms, error);
 }
 
+static enum tenure_status pause_moves(struct tn_store *store, uint32_t group, const char *reason,
+                                      const char *author, int64_t limit_ms, struct tenure_error *error)
+{
+    struct tn_store *inner = inner_of(store);
+    return inner->type->pause(inner, group, reason, author, limit_ms, error);
+}
+
+static enum tenure_status resume(struct tn_store *store, uint32_t group, const char *reason, bool thaw,
+                                 uint32_t *ret_dropped, int64_t limit_ms, struct tenure_error *error)
+{
+    struct tn_store *inner = inner_of(store);
+    return inner->type->resume(inner, group, reason, thaw, ret_dropped, limit_ms, error);
+}
+
+static enum tenure_status pauses(struct tn_store *store, uint32_t group, struct tn_arena *arena,
+                                 struct tn_pause **ret, size_t *ret_n, int64_t limit_ms,
+                                 struct tenure_error *error)
+{
+    struct tn_store *inner = inner_of(store);
+    return inner->type->pauses(inner, group, arena, ret, ret_n, limit_ms, error);
+}
+
+static enum tenure_status quarantine(struct tn_store *store, uint32_t group, uint32_t shard, bool aside,
+                                     int64_t limit_ms, struct tenure_error *error)
+{
+    struct tn_store *inner = inner_of(store);
+    return inner->type->quarantine(inner, group, shard, aside, limit_ms, error);
+}
+
 static enum tenure_status checkpoint_get(struct tn_store *store, uint32_t group, uint32_t shard,
                                          struct tn_arena *arena, struct tn_checkpoint *ret, int64_t limit_ms,
                                          struct tenure_error *error)
@@ -189,6 +218,10 @@ static const struct tn_store_type store_type = {.name = "faulty",
                                                 .group_delete = group_delete,
                                                 .node_drain = node_drain,
                                                 .move = move,
+                                                .pause = pause_moves,
+                                                .resume = resume,
+                                                .pauses = pauses,
+                                                .quarantine = quarantine,
                                                 .checkpoint_get = checkpoint_get,
                                                 .checkpoint_set = checkpoint_set,
                                                 .events = events,

@@ -72,6 +72,7 @@ void tn_memory_groups_put(struct tn_rows *rows, const struct tn_group_row *row)
 
 void tn_memory_groups_drop(struct tn_rows *rows, uint32_t group)
 {
+    tn_memory_forget_pauses(tn_memory_group(rows, group));
     tn_memory_group(rows, group)->dropped = true;
     tn_memory_of(rows)->wrote = true;
 }
@@ -133,7 +134,7 @@ void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t sessi
         return;
     const bool member = in && is_member(in, session);
     ret->node = found->record.node;
-    ret->live = member;
+    ret->live = member && found->record.lease.state != TN_SESSION_AWAY;
     ret->takes = member && found->record.lease.state == TN_SESSION_LIVE;
 }
 

@@ -185,6 +185,7 @@ static void close_store(struct tn_store *store)
         free_record(&memory->sessions[i].record);
     for (size_t i = 0; i < memory->n_groups; i++) {
         tn_memory_forget_shards(&memory->groups[i]);
+        tn_memory_forget_pauses(&memory->groups[i]);
         free(memory->groups[i].members);
         free((void *)(uintptr_t)memory->groups[i].row.name);
     }
@@ -242,6 +243,10 @@ static const struct tn_rows_type rows_type = {
     .shard_get = tn_memory_shards_get,
     .shard_put = tn_memory_shards_put,
     .shards_moving = tn_memory_shards_moving,
+    .shards_starting = tn_memory_shards_starting,
+    .pause_add = tn_memory_pause_add,
+    .pause_drop = tn_memory_pause_drop,
+    .pauses = tn_memory_pauses,
     .shards_since = tn_memory_shards_since,
     .checkpoint_get = tn_memory_shards_checkpoint_get,
     .checkpoint_put = tn_memory_shards_checkpoint_put,

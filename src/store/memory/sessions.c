@@ -63,7 +63,8 @@ bool tn_memory_sessions_get(struct tn_rows *rows, uint64_t session, struct tn_se
 bool tn_memory_sessions_lives(struct tn_rows *rows, uint64_t session)
 {
     const struct tn_memory_session *found = tn_memory_session(rows, session);
-    return found && found->record.lease.state != TN_SESSION_DEAD;
+    return found && found->record.lease.state != TN_SESSION_DEAD &&
+           found->record.lease.state != TN_SESSION_AWAY;
 }
 
 uint64_t tn_memory_sessions_by_nonce(struct tn_rows *rows, const uint8_t *nonce)

@@ -80,6 +80,15 @@ uint32_t tn_memory_shards_moving(struct tn_rows *rows, uint32_t group)
     return n;
 }
 
+uint32_t tn_memory_shards_starting(struct tn_rows *rows, uint32_t group)
+{
+    const struct tn_memory_group *found = tn_memory_group(rows, group);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < found->row.shards; i++)
+        n += tn_rule_starting(&found->shards[i].row);
+    return n;
+}
+
 struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
                                          struct tn_arena *arena, size_t *ret_n)
 {

@@ -28,7 +28,9 @@ struct tn_memory_group {
     struct tn_settings settings;
     struct tn_memory_shard *shards; /* owned, row.shards of them once any was added */
     uint64_t rows_epoch;            /* of the newest row */
-    uint64_t *members;              /* owned; live sessions, ascending */
+    struct tn_pause *pauses;        /* owned, texts too; oldest first */
+    size_t n_pauses, pauses_room;
+    uint64_t *members; /* owned; live sessions, ascending */
     size_t n_members, members_room;
 };
 
@@ -100,6 +102,12 @@ void tn_memory_groups_facts(struct tn_rows *rows, uint32_t group, uint64_t sessi
 uint32_t *tn_memory_groups_of(struct tn_rows *rows, uint64_t session, size_t *ret_n);
 struct tn_member *tn_memory_groups_members(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
                                            size_t *ret_n);
+/* pauses.c */
+void tn_memory_forget_pauses(struct tn_memory_group *group);
+void tn_memory_pause_add(struct tn_rows *rows, uint32_t group, const struct tn_pause *pause);
+uint32_t tn_memory_pause_drop(struct tn_rows *rows, uint32_t group, const char *reason);
+struct tn_pause *tn_memory_pauses(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                  size_t *ret_n);
 /* shards.c: shards and checkpoints */
 void tn_memory_shards_add(struct tn_rows *rows, uint32_t group, uint32_t from, uint32_t n, uint64_t epoch,
                           uint64_t token);
@@ -110,6 +118,7 @@ bool tn_memory_shards_get(struct tn_rows *rows, uint32_t group, uint32_t shard, 
 void tn_memory_shards_put(struct tn_rows *rows, uint32_t group, uint32_t shard,
                           const struct tn_shard_row *row, uint64_t epoch);
 uint32_t tn_memory_shards_moving(struct tn_rows *rows, uint32_t group);
+uint32_t tn_memory_shards_starting(struct tn_rows *rows, uint32_t group);
 struct tn_change *tn_memory_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
                                          struct tn_arena *arena, size_t *ret_n);
 void tn_memory_shards_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard,

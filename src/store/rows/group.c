@@ -75,6 +75,16 @@ static void keep_floor(struct tn_rows *rows, uint32_t group)
         rows->type->floor_put(rows, largest);
 }
 
+/* Those that can still speak for themselves: nobody need be left to bury the others. */
+static size_t count_alive(struct tn_rows *rows, const struct tn_member *members, size_t n)
+{
+    size_t alive = 0;
+    for (size_t i = 0; i < n; i++)
+        alive += members[i].state != TN_SESSION_AWAY && members[i].lease_until_ms > rows->now_ms &&
+                 rows->type->presence(rows, members[i].session) != TN_PRESENCE_GONE;
+    return alive;
+}
+
 static enum tenure_status delete_step(struct tn_rows *rows, void *context)
 {
     const char *name = context;
@@ -82,10 +92,15 @@ static enum tenure_status delete_step(struct tn_rows *rows, void *context)
     if (!rows->type->group_find(rows, name, &row))
         return no_such(rows, name);
     size_t n_members = 0;
-    rows->type->members(rows, row.id, &rows->scratch, &n_members);
-    if (n_members)
+    const struct tn_member *members = rows->type->members(rows, row.id, &rows->scratch, &n_members);
+    const size_t n_alive = count_alive(rows, members, n_members);
+    if (n_alive)
         return tn_error_set(&rows->error, TENURE_CONFLICT, "group %.128s has %zu live nodes; stop them first",
-                            name, n_members);
+                            name, n_alive);
+    for (size_t i = 0; i < n_members; i++)
+        tn_rows_end_session(rows, members[i].session,
+                            members[i].state == TN_SESSION_AWAY ? "stayed away" : "crashed");
+    rows->type->group_find(rows, name, &row); /* as the burials left it */
     keep_floor(rows, row.id);
     unname(rows, &row);
     return TENURE_OK;

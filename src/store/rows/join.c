@@ -67,8 +67,7 @@ static void enter(struct tn_rows *rows, uint32_t group, uint64_t session)
     if (is_member(rows, group, session) || !rows->type->group_get(rows, group, &row))
         return;
     rows->type->member_add(rows, group, session);
-    row.members_epoch = ++row.epoch;
-    rows->type->group_put(rows, &row);
+    tn_rows_members_changed(rows, &row);
 }
 
 static void enter_all(struct tn_rows *rows, const struct tn_op_join *join)
@@ -106,7 +105,9 @@ static enum tenure_status look_at_rival(struct joining *joining)
     struct tn_session_record rival;
     if (!joining->rival || !rows->type->session_get(rows, joining->rival, &rival))
         return TENURE_OK;
-    if (rival.lease.lease_until_ms <= rows->now_ms)
+    if (rival.lease.state == TN_SESSION_AWAY)
+        joining->end_reason = "returned";
+    else if (rival.lease.lease_until_ms <= rows->now_ms)
         joining->end_reason = "expired";
     else if (rows->type->presence(rows, joining->rival) == TN_PRESENCE_GONE)
         joining->end_reason = "crashed";

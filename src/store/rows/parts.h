@@ -15,6 +15,8 @@ enum tenure_status tn_rows_bury(struct tn_rows *rows, struct tn_op *op);
 enum tenure_status tn_rows_leave(struct tn_rows *rows, struct tn_op *op);
 /* Its groups learn that their members changed. */
 void tn_rows_touch_groups(struct tn_rows *rows, uint64_t session);
+/* This group does; the row is written. */
+void tn_rows_members_changed(struct tn_rows *rows, struct tn_group_row *row);
 /* view.c: what a TICK or SYNC looks at, read once; in scratch */
 struct tn_rows_view {
     struct tn_live_session *live; /* ascending */

@@ -93,13 +93,18 @@ static enum tenure_status do_move(struct tn_rows *rows, void *context)
         status = check_target(rows, move, &item.node);
     if (status != TENURE_OK)
         return status;
+    if (rows->type->shard_get(rows, group.id, move->shard, &item.row) &&
+        item.row.state == TN_SHARD_QUARANTINED)
+        return tn_error_set(&rows->error, TENURE_CONFLICT,
+                            "shard %u is in quarantine; take it back with: tenure quarantine %u --lift",
+                            move->shard, move->shard);
     /* A planner that has not seen this yet must not undo it: its plan epoch is out of date now. */
     group.epoch++;
     group.plan_epoch++;
     want(rows, &group, &item);
     /* An operator's word does not wait for the cool-down, which is there to calm the planner. */
-    if (item.row.moved_ms) {
-        item.row.moved_ms = 0;
+    if (item.row.moved_ms || item.row.hold_until_ms) {
+        item.row.moved_ms = item.row.hold_until_ms = 0;
         rows->type->shard_put(rows, group.id, move->shard, &item.row, group.epoch);
     }
     rows->type->group_put(rows, &group);

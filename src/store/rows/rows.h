@@ -48,6 +48,8 @@ struct tn_group_row {
     uint64_t plan_epoch, plan_fingerprint;
     uint32_t planner_version;
     uint64_t fingerprint;
+    uint32_t pauses; /* reasons for which balance moves are paused */
+    struct tn_losses losses;
 };
 
 struct tn_event_row {
@@ -112,6 +114,13 @@ struct tn_rows_type {
     void (*settings_get)(struct tn_rows *rows, uint32_t group, struct tn_settings *ret);
     void (*settings_put)(struct tn_rows *rows, uint32_t group, const struct tn_settings *settings);
 
+    /* ---- reasons for which a group's balance moves are paused ---- */
+    void (*pause_add)(struct tn_rows *rows, uint32_t group, const struct tn_pause *pause);
+    /* `reason` NULL: all. How many went. */
+    uint32_t (*pause_drop)(struct tn_rows *rows, uint32_t group, const char *reason);
+    struct tn_pause *(*pauses)(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                               size_t *ret_n); /* oldest first */
+
     /* ---- members: live sessions in groups ---- */
     void (*member_add)(struct tn_rows *rows, uint32_t group, uint64_t session);
     /* All false and 0 for a session that is dead or not known. */
@@ -131,8 +140,9 @@ struct tn_rows_type {
     bool (*shard_get)(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret);
     void (*shard_put)(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                       uint64_t epoch);
-    /* How many tn_rule_in_handoff says yes to. */
+    /* How many tn_rule_in_handoff says yes to; how many tn_rule_starting. */
     uint32_t (*shards_moving)(struct tn_rows *rows, uint32_t group);
+    uint32_t (*shards_starting)(struct tn_rows *rows, uint32_t group);
     /* With an epoch above `since`, ascending by shard. */
     struct tn_change *(*shards_since)(struct tn_rows *rows, uint32_t group, uint64_t since,
                                       struct tn_arena *arena, size_t *ret_n);
@@ -185,8 +195,9 @@ void tn_rows_end_session(struct tn_rows *rows, uint64_t session, const char *rea
 void tn_rows_exec(struct tn_store *store, struct tn_op *op);
 #define TN_ROWS_STORE_TYPE                                                                                   \
     .exec = tn_rows_exec, .group_create = tn_rows_group_create, .group_list = tn_rows_group_list,            \
-    .group_set = tn_rows_group_set, .group_delete = tn_rows_group_delete, .node_drain = tn_rows_node_drain,  \
-    .move = tn_rows_move, .checkpoint_get = tn_rows_checkpoint_get,                                          \
+    .group_set = tn_rows_group_set, .pause = tn_rows_pause, .resume = tn_rows_resume,                        \
+    .pauses = tn_rows_pauses, .quarantine = tn_rows_quarantine, .group_delete = tn_rows_group_delete,        \
+    .node_drain = tn_rows_node_drain, .move = tn_rows_move, .checkpoint_get = tn_rows_checkpoint_get,        \
     .checkpoint_set = tn_rows_checkpoint_set, .events = tn_rows_events, .info = tn_rows_info,                \
     .new_history = tn_rows_new_history
 
@@ -201,6 +212,15 @@ enum tenure_status tn_rows_group_set(struct tn_store *store, const char *name,
                                      struct tenure_error *error);
 enum tenure_status tn_rows_group_delete(struct tn_store *store, const char *name, int64_t limit_ms,
                                         struct tenure_error *error);
+enum tenure_status tn_rows_pause(struct tn_store *store, uint32_t group, const char *reason,
+                                 const char *author, int64_t limit_ms, struct tenure_error *error);
+enum tenure_status tn_rows_resume(struct tn_store *store, uint32_t group, const char *reason, bool thaw,
+                                  uint32_t *ret_dropped, int64_t limit_ms, struct tenure_error *error);
+enum tenure_status tn_rows_pauses(struct tn_store *store, uint32_t group, struct tn_arena *arena,
+                                  struct tn_pause **ret, size_t *ret_n, int64_t limit_ms,
+                                  struct tenure_error *error);
+enum tenure_status tn_rows_quarantine(struct tn_store *store, uint32_t group, uint32_t shard, bool aside,
+                                      int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool drain,
                                       int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_move(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,

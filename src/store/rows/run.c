@@ -85,7 +85,9 @@ static enum tenure_status check_session(struct tn_rows *rows, const struct tn_op
     struct tn_session_record record;
     const bool there = rows->type->session_get(rows, op->session, &record);
     return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s",
-                        there ? record.end_reason : "long ago");
+                        !there                                  ? "long ago"
+                        : record.lease.state == TN_SESSION_AWAY ? "left"
+                                                                : record.end_reason);
 }
 
 static enum tenure_status carry_out(struct tn_rows *rows, struct tn_op *op)
@@ -105,6 +107,7 @@ static enum tenure_status carry_out(struct tn_rows *rows, struct tn_op *op)
     case TN_OP_TRANSFER:
     case TN_OP_FORCE:
     case TN_OP_ABORT:
+    case TN_OP_REVOKE:
     case TN_OP_READY:
     case TN_OP_RELOAD:
     case TN_OP_LOAD:

@@ -5,6 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static int64_t lease_of_group(struct tn_rows *rows, uint32_t group)
+{
+    struct tn_settings settings = {.lease_ms = 0};
+    rows->type->settings_get(rows, group, &settings);
+    return settings.lease_ms;
+}
+
+void tn_rows_members_changed(struct tn_rows *rows, struct tn_group_row *row)
+{
+    row->members_epoch = ++row->epoch;
+    if (row->losses.frozen_until_ms > rows->now_ms)
+        tn_rule_members_changed(&row->losses, lease_of_group(rows, row->id), rows->now_ms);
+    rows->type->group_put(rows, row);
+}
+
 void tn_rows_touch_groups(struct tn_rows *rows, uint64_t session)
 {
     size_t n = 0;
@@ -13,8 +28,25 @@ void tn_rows_touch_groups(struct tn_rows *rows, uint64_t session)
         struct tn_group_row row;
         if (!rows->type->group_get(rows, groups[i], &row))
             continue;
-        row.members_epoch = ++row.epoch;
+        tn_rows_members_changed(rows, &row);
+    }
+}
+
+/* A burial counts against each of its groups, before its members are told. */
+static void count_loss(struct tn_rows *rows, uint64_t session)
+{
+    size_t n = 0, n_members = 0;
+    const uint32_t *groups = rows->type->groups_of(rows, session, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct tn_group_row row;
+        if (!rows->type->group_get(rows, groups[i], &row))
+            continue;
+        const bool frozen = row.losses.frozen_until_ms > rows->now_ms;
+        rows->type->members(rows, row.id, &rows->scratch, &n_members);
+        tn_rule_lost(&row.losses, (uint32_t)n_members, lease_of_group(rows, row.id), rows->now_ms);
         rows->type->group_put(rows, &row);
+        if (!frozen && row.losses.frozen_until_ms > rows->now_ms && tn_rows_group_is_visible(&row))
+            tn_rows_event(rows, &(struct tn_event_row){.group = row.name, .shard = -1, .cause = "mass loss"});
     }
 }
 
@@ -23,6 +55,8 @@ void tn_rows_end_session(struct tn_rows *rows, uint64_t session, const char *rea
     struct tn_session_record record;
     if (!rows->type->session_get(rows, session, &record))
         return;
+    if (!strcmp(reason, "crashed") || !strcmp(reason, "expired"))
+        count_loss(rows, session);
     tn_rows_touch_groups(rows, session);
     rows->type->session_end(rows, session, reason);
     tn_rows_event(rows,
@@ -53,11 +87,19 @@ static enum tenure_status answer(struct tn_rows *rows, struct tn_op *op, enum tn
     return TENURE_OK;
 }
 
+/* A session that is away has left, as far as it knows itself. */
+static bool lives(const struct tn_live_session *own)
+{
+    return own && own->lease.state != TN_SESSION_AWAY;
+}
+
 /* Why it is not live; "expired" when that is so long ago that it is forgotten. */
 static const char *end_reason(struct tn_rows *rows, uint64_t session)
 {
     struct tn_session_record record;
-    return rows->type->session_get(rows, session, &record) ? record.end_reason : "expired";
+    if (!rows->type->session_get(rows, session, &record))
+        return "expired";
+    return record.lease.state == TN_SESSION_AWAY ? "left" : record.end_reason;
 }
 
 /* The lists in `view` stay as they were read, but for the own lease: what this renewal changed is put in. */
@@ -85,7 +127,7 @@ enum tenure_status tn_rows_tick(struct tn_rows *rows, struct tn_op *op)
         return answer_ended(op, "history");
     }
     struct tn_live_session *own = tn_rows_find_live(&view, op->session);
-    if (!own)
+    if (!lives(own))
         return answer_ended(op, end_reason(rows, op->session));
     struct tn_session_row lease = own->lease;
     const enum tn_renewal renewal = tn_rule_renew(&lease, &op->tick, rows->now_ms);
@@ -101,7 +143,7 @@ enum tenure_status tn_rows_sync(struct tn_rows *rows, struct tn_op *op)
     if (!op->session)
         return answer(rows, op, TN_RENEWED, &nobody, &view);
     const struct tn_live_session *own = tn_rows_find_live(&view, op->session);
-    if (!own)
+    if (!lives(own))
         return answer_ended(op, end_reason(rows, op->session));
     const bool late = own->lease.lates != op->tick.lates_seen;
     return answer(rows, op, late ? TN_LATE : TN_RENEWED, &own->lease, &view);
@@ -132,8 +174,25 @@ enum tenure_status tn_rows_bury(struct tn_rows *rows, struct tn_op *op)
     bury->buried = tn_rule_bury(&record.lease, bury, presence, rows->now_ms);
     bury->dead = bury->buried || record.lease.state == TN_SESSION_DEAD;
     if (bury->buried)
-        tn_rows_end_session(rows, bury->victim, bury->evidence == TN_CRASHED ? "crashed" : "expired");
+        tn_rows_end_session(rows, bury->victim,
+                            record.lease.state == TN_SESSION_AWAY ? "stayed away"
+                            : bury->evidence == TN_CRASHED        ? "crashed"
+                                                                  : "expired");
     return TENURE_OK;
+}
+
+/* It keeps its place in the plan: its members are told, its row stays. */
+static void go_away(struct tn_rows *rows, const struct tn_op *op, const struct tn_session_record *record)
+{
+    struct tn_session_row lease = record->lease;
+    lease.state = TN_SESSION_AWAY;
+    lease.lease_ms = op->leave.return_within_ms;
+    lease.lease_until_ms = rows->now_ms + lease.lease_ms;
+    rows->type->session_put(rows, op->session, &lease);
+    tn_rows_touch_groups(rows, op->session);
+    tn_rows_event(
+        rows, &(struct tn_event_row){
+                  .group = "", .shard = -1, .node = record->node, .session = op->session, .cause = "away"});
 }
 
 enum tenure_status tn_rows_leave(struct tn_rows *rows, struct tn_op *op)
@@ -141,7 +200,11 @@ enum tenure_status tn_rows_leave(struct tn_rows *rows, struct tn_op *op)
     struct tn_session_record record;
     if (!rows->type->session_get(rows, op->session, &record))
         return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: long ago");
-    if (record.lease.state != TN_SESSION_DEAD)
+    if (record.lease.state == TN_SESSION_AWAY)
+        return TENURE_OK;
+    if (record.lease.state != TN_SESSION_DEAD && op->leave.return_within_ms > 0)
+        go_away(rows, op, &record);
+    else if (record.lease.state != TN_SESSION_DEAD)
         tn_rows_end_session(rows, op->session, "left");
     else if (strcmp(record.end_reason, "left") != 0) /* a repeated LEAVE found what it wanted */
         return tn_error_set(&rows->error, TENURE_SESSION_ENDED, "the session was ended: %s",

@@ -10,6 +10,9 @@ struct batch {
     struct tn_settings settings;
     struct tn_rule_world world;
     bool changed;
+    uint64_t asked; /* the dead session that `died` speaks of */
+    bool died;
+    uint32_t died_node;
 };
 
 static enum tenure_status check_items(struct tn_rows *rows, const struct tn_op *op, uint32_t shards)
@@ -44,6 +47,9 @@ static enum tenure_status open_batch(struct batch *batch, struct tn_rows *rows, 
     rows->type->facts(rows, op->group, op->session, &batch->world.requester);
     if (op->kind == TN_OP_PREPARE)
         batch->world.in_handoff = rows->type->shards_moving(rows, op->group);
+    batch->world.most_starting = tn_rule_most_starting(&batch->settings, &batch->group.losses, rows->now_ms);
+    if (op->kind == TN_OP_CLAIM && batch->world.most_starting < UINT32_MAX)
+        batch->world.starting = rows->type->shards_starting(rows, op->group);
     batch->group.epoch++; /* written only if something changes */
     return rows->failed;
 }
@@ -56,6 +62,8 @@ static void record(struct batch *batch, const struct tn_item *item, const struct
     batch->changed = true;
     batch->world.in_handoff += tn_rule_in_handoff(&item->row);
     batch->world.in_handoff -= tn_rule_in_handoff(before);
+    batch->world.starting += tn_rule_starting(&item->row);
+    batch->world.starting -= tn_rule_starting(before);
     if (before->session && before->session != item->row.session)
         rows->type->session_moved(rows, before->session);
     const char *cause = tn_rule_cause(batch->op->kind, before, &item->row);
@@ -71,6 +79,20 @@ static void record(struct batch *batch, const struct tn_item *item, const struct
                                                .cause = cause});
 }
 
+/* Was this session buried? Many shards of a batch have the same owner. */
+static void look_at_dead(struct batch *batch, uint64_t session)
+{
+    struct tn_session_record record;
+    if (session != batch->asked) {
+        batch->asked = session;
+        batch->died = batch->rows->type->session_get(batch->rows, session, &record) &&
+                      (!strcmp(record.end_reason, "crashed") || !strcmp(record.end_reason, "expired"));
+        batch->died_node = batch->died ? record.node : 0;
+    }
+    batch->world.owner.died = batch->died;
+    batch->world.owner.died_node = batch->died_node;
+}
+
 /* Decides one item; false when its row is not there. */
 static void decide(struct batch *batch, struct tn_item *item)
 {
@@ -83,6 +105,8 @@ static void decide(struct batch *batch, struct tn_item *item)
     rows->type->facts(rows, op->group, before.session, &batch->world.owner);
     rows->type->facts(rows, op->group, op->kind == TN_OP_PREPARE ? item->peer : before.target,
                       &batch->world.target);
+    if (op->kind == TN_OP_CLAIM && before.session && !batch->world.owner.live)
+        look_at_dead(batch, before.session);
     item->row = before;
     item->outcome = tn_rule_shard(op->kind, &batch->world, item, &item->row);
     if (!tn_rule_same(&before, &item->row))

@@ -52,6 +52,8 @@ static void fill(struct tn_rows *rows, struct tn_op *op, const struct tn_cursor 
     delta->plan_epoch = group->plan_epoch;
     delta->plan_fingerprint = group->plan_fingerprint;
     delta->planner_version = group->planner_version;
+    delta->paused = group->pauses > 0;
+    delta->frozen_until_ms = group->losses.frozen_until_ms;
     if (group->epoch == since)
         return;
     if (group->settings_epoch > since) {

@@ -16,6 +16,11 @@ static struct tn_group_row row_of(sqlite3_stmt *row, struct tn_arena *arena)
         .plan_fingerprint = (uint64_t)sqlite3_column_int64(row, 8),
         .planner_version = (uint32_t)sqlite3_column_int64(row, 9),
         .fingerprint = (uint64_t)sqlite3_column_int64(row, 10),
+        .pauses = (uint32_t)sqlite3_column_int64(row, 11),
+        .losses = {.lost = (uint32_t)sqlite3_column_int64(row, 12),
+                   .of = (uint32_t)sqlite3_column_int64(row, 13),
+                   .from_ms = sqlite3_column_int64(row, 14),
+                   .frozen_until_ms = sqlite3_column_int64(row, 15)},
     };
 }
 
@@ -80,7 +85,8 @@ void tn_sqlite_group_put(struct tn_rows *rows, const struct tn_group_row *row)
     tn_sql_run(sqlite,
                TN_SQL(sqlite, GROUP_PUT, row->id, row->made, (int64_t)row->epoch, (int64_t)row->members_epoch,
                       (int64_t)row->settings_epoch, (int64_t)row->plan_epoch, (int64_t)row->plan_fingerprint,
-                      row->planner_version));
+                      row->planner_version, row->pauses, row->losses.lost, row->losses.of,
+                      row->losses.from_ms, row->losses.frozen_until_ms));
     if (!row->name)
         tn_sql_run(sqlite, TN_SQL(sqlite, GROUP_UNNAME, row->id));
 }
@@ -89,6 +95,7 @@ void tn_sqlite_group_drop(struct tn_rows *rows, uint32_t group)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     tn_sql_run(sqlite, TN_SQL(sqlite, SETTINGS_DROP, group));
+    tn_sql_run(sqlite, TN_SQL(sqlite, PAUSE_DROP, group));
     tn_sql_run(sqlite, TN_SQL(sqlite, GROUP_DROP, group));
 }
 
@@ -138,6 +145,46 @@ void tn_sqlite_settings_put(struct tn_rows *rows, uint32_t group, const struct t
     }
 }
 
+/* ---- pauses ---- */
+
+void tn_sqlite_pause_add(struct tn_rows *rows, uint32_t group, const struct tn_pause *pause)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    sqlite3_stmt *add = TN_SQL(sqlite, PAUSE_ADD, group, pause->unix_ms);
+    tn_sql_text(add, 3, pause->reason);
+    tn_sql_text(add, 4, pause->author);
+    tn_sql_run(sqlite, add);
+}
+
+uint32_t tn_sqlite_pause_drop(struct tn_rows *rows, uint32_t group, const char *reason)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    sqlite3_stmt *drop = TN_SQL(sqlite, PAUSE_DROP, group);
+    if (reason)
+        tn_sql_text(drop, 2, reason);
+    tn_sql_run(sqlite, drop);
+    return (uint32_t)sqlite3_changes(sqlite->db);
+}
+
+struct tn_pause *tn_sqlite_pauses(struct tn_rows *rows, uint32_t group, struct tn_arena *arena, size_t *ret_n)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    sqlite3_stmt *row = TN_SQL(sqlite, PAUSES, group);
+    size_t room = 8;
+    struct tn_pause *list = tn_arena_array(arena, room, sizeof *list);
+    *ret_n = 0;
+    while (tn_sql_row(sqlite, row)) {
+        if (*ret_n == room) {
+            struct tn_pause *more = tn_arena_array(arena, room *= 2, sizeof *list);
+            list = memcpy(more, list, *ret_n * sizeof *list);
+        }
+        list[(*ret_n)++] = (struct tn_pause){.reason = tn_sql_column(row, 0, arena),
+                                             .author = tn_sql_column(row, 1, arena),
+                                             .unix_ms = sqlite3_column_int64(row, 2)};
+    }
+    return list;
+}
+
 /* ---- members ---- */
 
 void tn_sqlite_member_add(struct tn_rows *rows, uint32_t group, uint64_t session)
@@ -156,7 +203,7 @@ void tn_sqlite_facts(struct tn_rows *rows, uint32_t group, uint64_t session, str
     const int state = sqlite3_column_int(row, 0);
     const bool member = sqlite3_column_int(row, 2) != 0;
     ret->node = (uint32_t)sqlite3_column_int64(row, 1);
-    ret->live = member;
+    ret->live = member && state != TN_SESSION_AWAY;
     ret->takes = member && state == TN_SESSION_LIVE;
     sqlite3_reset(row);
 }

@@ -118,6 +118,10 @@ void tn_sqlite_group_put(struct tn_rows *rows, const struct tn_group_row *row);
 void tn_sqlite_group_drop(struct tn_rows *rows, uint32_t group);
 void tn_sqlite_settings_get(struct tn_rows *rows, uint32_t group, struct tn_settings *ret);
 void tn_sqlite_settings_put(struct tn_rows *rows, uint32_t group, const struct tn_settings *settings);
+void tn_sqlite_pause_add(struct tn_rows *rows, uint32_t group, const struct tn_pause *pause);
+uint32_t tn_sqlite_pause_drop(struct tn_rows *rows, uint32_t group, const char *reason);
+struct tn_pause *tn_sqlite_pauses(struct tn_rows *rows, uint32_t group, struct tn_arena *arena,
+                                  size_t *ret_n);
 void tn_sqlite_member_add(struct tn_rows *rows, uint32_t group, uint64_t session);
 void tn_sqlite_facts(struct tn_rows *rows, uint32_t group, uint64_t session, struct tn_session_facts *ret);
 uint32_t *tn_sqlite_groups_of(struct tn_rows *rows, uint64_t session, size_t *ret_n);
@@ -133,6 +137,7 @@ bool tn_sqlite_shard_get(struct tn_rows *rows, uint32_t group, uint32_t shard, s
 void tn_sqlite_shard_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                          uint64_t epoch);
 uint32_t tn_sqlite_shards_moving(struct tn_rows *rows, uint32_t group);
+uint32_t tn_sqlite_shards_starting(struct tn_rows *rows, uint32_t group);
 struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,
                                          struct tn_arena *arena, size_t *ret_n);
 void tn_sqlite_checkpoint_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_arena *arena,

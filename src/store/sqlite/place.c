@@ -51,6 +51,7 @@ static void begin_boot(struct tn_sqlite *sqlite)
     struct tn_group_row *groups = rows->type->groups(rows, &n);
     for (size_t i = 0; i < n; i++) {
         groups[i].epoch++;
+        groups[i].losses = (struct tn_losses){0};
         tn_sql_run(sqlite, TN_SQL(sqlite, SHARDS_REBOOT, groups[i].id, shift, (int64_t)groups[i].epoch));
         rows->type->group_put(rows, &groups[i]);
     }

@@ -90,7 +90,7 @@ static const char *const steps[] = {
     " state integer not null default 0," /* 0 unowned, 1 owned, 2 preparing, 3 draining, 4 restoring, 5
                                             quarantined */
     " handed integer not null default 0,"
-    " moving integer not null default 0," /* counts under max_moves */
+    " moving integer not null default 0," /* 1: counts under max_moves; 2: under max_takeovers */
     " since_ms integer default 0,"
     " until_ms integer default 0,"
     " moved_ms integer default 0,"
@@ -125,6 +125,27 @@ static const char *const steps[] = {
     " left join lease l on l.session = h.session"
     " left join node n on n.id = l.node"
     " where g.name is not null and g.made = g.shards;",
+    /* 2: what went wrong with a shard; pauses; the mass-loss guard; lease.state 3: away */
+    "alter table shard add column avoid integer not null default 0;"
+    "alter table shard add column fails integer not null default 0;"
+    "alter table shard add column deaths integer not null default 0;"
+    "alter table shard add column hold_until_ms integer not null default 0;"
+    "alter table shard add column death_ms integer not null default 0;"
+    "alter table shard add column death_node integer not null default 0;"
+    "create index shard_starting on shard (group_id) where moving = 2;"
+    "alter table grp add column pauses integer not null default 0;"
+    "alter table grp add column lost integer not null default 0;"
+    "alter table grp add column lost_of integer not null default 0;"
+    "alter table grp add column loss_from_ms integer not null default 0;"
+    "alter table grp add column frozen_until_ms integer not null default 0;"
+    "create table pause ("
+    " id integer primary key,"
+    " group_id integer not null,"
+    " reason text not null,"
+    " author text not null,"
+    " unix_ms integer not null"
+    ") strict;"
+    "create index pause_group on pause (group_id);",
 };
 enum { newest = sizeof steps / sizeof steps[0] };
 

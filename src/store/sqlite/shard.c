@@ -48,7 +48,13 @@ static struct tn_shard_row row_of(sqlite3_stmt *row) /* columns of TN_SQL_SHARD 
                                  .handed = (uint8_t)sqlite3_column_int(row, 6),
                                  .since_ms = sqlite3_column_int64(row, 7),
                                  .until_ms = sqlite3_column_int64(row, 8),
-                                 .moved_ms = sqlite3_column_int64(row, 9)};
+                                 .moved_ms = sqlite3_column_int64(row, 9),
+                                 .avoid = (uint32_t)sqlite3_column_int64(row, 10),
+                                 .fails = (uint8_t)sqlite3_column_int(row, 11),
+                                 .deaths = (uint8_t)sqlite3_column_int(row, 12),
+                                 .hold_until_ms = sqlite3_column_int64(row, 13),
+                                 .death_ms = sqlite3_column_int64(row, 14),
+                                 .death_node = (uint32_t)sqlite3_column_int64(row, 15)};
 }
 
 bool tn_sqlite_shard_get(struct tn_rows *rows, uint32_t group, uint32_t shard, struct tn_shard_row *ret)
@@ -62,19 +68,31 @@ bool tn_sqlite_shard_get(struct tn_rows *rows, uint32_t group, uint32_t shard, s
     return true;
 }
 
+static int64_t moving(const struct tn_shard_row *row)
+{
+    return tn_rule_in_handoff(row) ? 1 : tn_rule_starting(row) ? 2 : 0;
+}
+
 void tn_sqlite_shard_put(struct tn_rows *rows, uint32_t group, uint32_t shard, const struct tn_shard_row *row,
                          uint64_t epoch)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     tn_sql_run(sqlite, TN_SQL(sqlite, SHARD_PUT, group, shard, (int64_t)row->session, (int64_t)row->token,
                               (int64_t)row->target, row->desired, row->state, row->handed, row->since_ms,
-                              row->until_ms, row->moved_ms, tn_rule_in_handoff(row), (int64_t)epoch));
+                              row->until_ms, row->moved_ms, moving(row), (int64_t)epoch, row->avoid,
+                              row->fails, row->deaths, row->hold_until_ms, row->death_ms, row->death_node));
 }
 
 uint32_t tn_sqlite_shards_moving(struct tn_rows *rows, uint32_t group)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     return (uint32_t)tn_sql_number(sqlite, TN_SQL(sqlite, SHARDS_MOVING, group));
+}
+
+uint32_t tn_sqlite_shards_starting(struct tn_rows *rows, uint32_t group)
+{
+    struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    return (uint32_t)tn_sql_number(sqlite, TN_SQL(sqlite, SHARDS_STARTING, group));
 }
 
 struct tn_change *tn_sqlite_shards_since(struct tn_rows *rows, uint32_t group, uint64_t since,

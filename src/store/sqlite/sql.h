@@ -13,9 +13,10 @@
     " from session s join node n on n.id = s.node left join lease l on l.session = s.id "
 #define TN_SQL_GROUP                                                                                         \
     "select id, name, made, shards, epoch, members_epoch, settings_epoch, plan_epoch, plan_fingerprint,"     \
-    " planner_version, fingerprint from grp "
+    " planner_version, fingerprint, pauses, lost, lost_of, loss_from_ms, frozen_until_ms from grp "
 #define TN_SQL_SHARD                                                                                         \
-    "select shard, session, token, target, desired, state, handed, since_ms, until_ms, moved_ms from shard "
+    "select shard, session, token, target, desired, state, handed, since_ms, until_ms, moved_ms, avoid,"     \
+    " fails, deaths, hold_until_ms, death_ms, death_node from shard "
 
 #define TN_STATEMENTS(X)                                                                                     \
     X(BEGIN_READ, "begin")                                                                                   \
@@ -46,7 +47,7 @@
     X(LEASE_PUT, "update lease set state = ?2, lease_ms = ?3, lease_until_ms = ?4, lates = ?5, version = ?6" \
                  " where session = ?1")                                                                      \
     X(LEASE_MOVED, "update lease set version = version + 1 where session = ?1")                              \
-    X(LEASE_IS, "select 1 from lease where session = ?1")                                                    \
+    X(LEASE_IS, "select 1 from lease where session = ?1 and state <> 3")                                     \
     X(LEASE_DROP, "delete from lease where session = ?1")                                                    \
     X(SESSION_END, "update session set end_reason = ?2, ended_ms = ?3 where id = ?1")                        \
     X(LEASES, "select session, " TN_SQL_LEASE " from lease order by session")                                \
@@ -64,7 +65,8 @@
                  " values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', 0, '')")                             \
     X(GROUP_PUT,                                                                                             \
       "update grp set made = ?2, epoch = ?3, members_epoch = ?4, settings_epoch = ?5, plan_epoch = ?6,"      \
-      " plan_fingerprint = ?7, planner_version = ?8 where id = ?1")                                          \
+      " plan_fingerprint = ?7, planner_version = ?8, pauses = ?9, lost = ?10, lost_of = ?11,"                \
+      " loss_from_ms = ?12, frozen_until_ms = ?13 where id = ?1")                                            \
     X(GROUP_UNNAME, "update grp set name = null where id = ?1")                                              \
     X(GROUP_DROP, "delete from grp where id = ?1")                                                           \
     X(HASH_GET, "select hash, seed, shards, strategy from grp where id = ?1")                                \
@@ -72,6 +74,9 @@
     X(SETTINGS_GET, "select name, value from setting where group_id = ?1")                                   \
     X(SETTING_PUT, "insert or replace into setting (group_id, name, value) values (?1, ?2, ?3)")             \
     X(SETTINGS_DROP, "delete from setting where group_id = ?1")                                              \
+    X(PAUSE_ADD, "insert into pause (group_id, unix_ms, reason, author) values (?1, ?2, ?3, ?4)")            \
+    X(PAUSE_DROP, "delete from pause where group_id = ?1 and (?2 is null or reason = ?2)")                   \
+    X(PAUSES, "select reason, author, unix_ms from pause where group_id = ?1 order by id")                   \
     X(MEMBER_ADD, "insert into member (group_id, session) values (?1, ?2)")                                  \
     X(MEMBER_DROP, "delete from member where session = ?1")                                                  \
     X(MEMBER_IS, "select state, node, exists (select 1 from member where group_id = ?1 and session = ?2)"    \
@@ -90,13 +95,16 @@
     X(SHARD_GET, TN_SQL_SHARD "where group_id = ?1 and shard = ?2")                                          \
     X(SHARD_PUT,                                                                                             \
       "update shard set session = ?3, token = ?4, target = ?5, desired = ?6, state = ?7, handed = ?8,"       \
-      " since_ms = ?9, until_ms = ?10, moved_ms = ?11, moving = ?12, epoch = ?13"                            \
+      " since_ms = ?9, until_ms = ?10, moved_ms = ?11, moving = ?12, epoch = ?13, avoid = ?14, fails = ?15," \
+      " deaths = ?16, hold_until_ms = ?17, death_ms = ?18, death_node = ?19"                                 \
       " where group_id = ?1 and shard = ?2")                                                                 \
     X(SHARDS_MOVING, "select count(*) from shard where group_id = ?1 and moving = 1")                        \
+    X(SHARDS_STARTING, "select count(*) from shard where group_id = ?1 and moving = 2")                      \
     X(SHARDS_ALL, TN_SQL_SHARD "where group_id = ?1 order by shard")                                         \
     X(SHARDS_SINCE, TN_SQL_SHARD "indexed by shard_epoch where group_id = ?1 and epoch > ?2 order by shard") \
     X(SHARDS_REBOOT,                                                                                         \
-      "update shard set until_ms = 0, moved_ms = 0, since_ms = coalesce(since_ms, 0) + ?2, epoch = ?3"       \
+      "update shard set until_ms = 0, moved_ms = 0, hold_until_ms = 0, death_ms = 0, deaths = 0,"            \
+      " since_ms = coalesce(since_ms, 0) + ?2, epoch = ?3"                                                   \
       " where group_id = ?1")                                                                                \
     X(CHECKPOINT_GET,                                                                                        \
       "select token, seq, saved_ms, data from checkpoint where group_id = ?1 and shard = ?2")                \

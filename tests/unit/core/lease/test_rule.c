@@ -33,36 +33,47 @@ static void look(struct scene *scene)
         scene->sessions[scene->verb == TN_OP_PREPARE ? scene->item.peer : scene->row.target];
 }
 
-static const enum tn_op_kind verbs[] = {TN_OP_CLAIM,   TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER,
-                                        TN_OP_FORCE,   TN_OP_ABORT,   TN_OP_READY,    TN_OP_RELOAD,
-                                        TN_OP_RELEASE, TN_OP_LOAD,    TN_OP_SAVE};
+static const enum tn_op_kind verbs[] = {TN_OP_CLAIM,  TN_OP_PREPARE, TN_OP_PREPARED, TN_OP_TRANSFER,
+                                        TN_OP_FORCE,  TN_OP_ABORT,   TN_OP_READY,    TN_OP_RELOAD,
+                                        TN_OP_REVOKE, TN_OP_RELEASE, TN_OP_LOAD,     TN_OP_SAVE};
 
 static void draw(struct scene *scene, struct tn_rng *rng)
 {
     *scene = (struct scene){.verb = verbs[tn_rng_below(rng, sizeof verbs / sizeof verbs[0])]};
     tn_settings_init(&scene->settings);
+    scene->settings.quarantine_after = (int64_t)tn_rng_below(rng, 4);
     for (uint32_t i = 1; i < n_sessions; i++) {
         const bool live = i == 1 || tn_rng_below(rng, 4);
-        scene->sessions[i] = (struct tn_session_facts){live, live && tn_rng_below(rng, 4), live ? 10 + i : 0};
+        scene->sessions[i] = (struct tn_session_facts){
+            .live = live, .takes = live && tn_rng_below(rng, 4), .node = live ? 10 + i : 0};
+        scene->sessions[i].died = !live && tn_rng_below(rng, 2);
+        scene->sessions[i].died_node = scene->sessions[i].died ? 10 + i : 0;
     }
     const uint64_t session = tn_rng_below(rng, n_sessions);
     scene->world = (struct tn_rule_world){.now_ms = 1000 + (int64_t)tn_rng_below(rng, 100),
                                           .settings = &scene->settings,
                                           .me = 1,
-                                          .in_handoff = (uint32_t)tn_rng_below(rng, 7)};
+                                          .in_handoff = (uint32_t)tn_rng_below(rng, 7),
+                                          .starting = (uint32_t)tn_rng_below(rng, 7),
+                                          .most_starting = tn_rng_below(rng, 2) ? UINT32_MAX : 5};
     scene->row =
         (struct tn_shard_row){.session = session,
                               .token = 5 + tn_rng_below(rng, 2),
                               .desired = 10 + (uint32_t)tn_rng_below(rng, n_sessions),
                               .state = session ? (uint8_t)(1 + tn_rng_below(rng, 5)) : TN_SHARD_UNOWNED,
                               .since_ms = 900,
-                              .moved_ms = 800};
+                              .moved_ms = 800,
+                              .fails = (uint8_t)tn_rng_below(rng, 8),
+                              .deaths = (uint8_t)tn_rng_below(rng, 3),
+                              .death_ms = 700,
+                              .hold_until_ms = tn_rng_below(rng, 2) ? 1050 : 0};
     if (scene->row.state == TN_SHARD_PREPARING || scene->row.state == TN_SHARD_DRAINING)
         scene->row.target = tn_rng_below(rng, n_sessions);
     if (scene->row.state >= TN_SHARD_PREPARING)
         scene->row.until_ms = 1000 + (int64_t)tn_rng_below(rng, 100);
     scene->row.handed = scene->row.state == TN_SHARD_RESTORING && tn_rng_below(rng, 2);
     scene->item = (struct tn_item){.token = 5 + tn_rng_below(rng, 2), .peer = tn_rng_below(rng, n_sessions)};
+    scene->item.unable = scene->verb == TN_OP_RELEASE && tn_rng_below(rng, 2);
     look(scene);
 }
 
@@ -72,27 +83,41 @@ static const char *broken_law(const struct scene *scene, const struct tn_shard_r
 {
     const struct tn_shard_row *before = &scene->row;
     const bool raised = after->token == before->token + 1;
+    const bool timely = scene->world.now_ms >= before->until_ms;
+    const bool taken = raised && !after->session; /* revoked, or set aside */
     const bool given = after->session && (after->session != before->session || raised);
-    if (outcome != TN_DONE && outcome != TN_TARGET_GONE && !tn_rule_same(before, after))
+    if (outcome != TN_DONE && outcome != TN_TARGET_GONE && outcome != TN_SET_ASIDE &&
+        !tn_rule_same(before, after))
         return "a refusal changed the row";
     if (after->token != before->token && !raised)
         return "a token moved by other than one";
-    if (given != raised)
+    if (given != (raised && !taken))
         return "an owner changed without a new token, or the reverse";
-    if (raised && (after->state != TN_SHARD_RESTORING || after->since_ms != scene->world.now_ms))
+    if (taken && after->state == TN_SHARD_QUARANTINED &&
+        (scene->verb != TN_OP_CLAIM || !scene->world.owner.died || !scene->settings.quarantine_after ||
+         before->deaths + 1 < scene->settings.quarantine_after))
+        return "a shard set aside without as many dead owners";
+    if (taken && after->state != TN_SHARD_QUARANTINED &&
+        (scene->verb != TN_OP_REVOKE || before->state != TN_SHARD_RESTORING || !timely))
+        return "a shard taken away before its time";
+    if (raised && !taken && (after->state != TN_SHARD_RESTORING || after->since_ms != scene->world.now_ms))
         return "a new token without restoring";
     if (raised && before->token != scene->item.token)
         return "a token raised by somebody who did not know it";
     if (after->session != before->session && scene->world.owner.live && before->session != scene->world.me &&
-        (scene->verb != TN_OP_FORCE || scene->world.now_ms < before->until_ms))
+        ((scene->verb != TN_OP_FORCE && scene->verb != TN_OP_REVOKE) || !timely))
         return "a live owner lost the shard without its doing and before its time";
     if (given && after->session != before->session && !scene->sessions[after->session].takes)
         return "a shard given to a session that may not take it";
-    if (after->desired != before->desired)
+    if (after->desired != before->desired &&
+        (after->desired || (scene->verb != TN_OP_REVOKE && !scene->item.unable)))
         return "the plan changed";
     if (!tn_rule_in_handoff(before) && tn_rule_in_handoff(after) &&
         (scene->verb != TN_OP_PREPARE || scene->world.in_handoff >= scene->settings.max_moves))
         return "a move began over the budget";
+    if (scene->verb == TN_OP_CLAIM && after->session != before->session && after->session &&
+        scene->world.starting >= scene->world.most_starting)
+        return "a shard started over the budget";
     if (after->state == TN_SHARD_OWNED && (after->target || after->until_ms || after->handed))
         return "leftovers of a move";
     if ((scene->verb == TN_OP_LOAD || scene->verb == TN_OP_SAVE) && !tn_rule_same(before, after))
