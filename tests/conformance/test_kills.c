@@ -147,9 +147,9 @@ static const struct law laws[] = {
      "select count(*) from (select node from lease group by node having count(*) > 1)"},
     {"no row is newer than its group",
      "select count(*) from shard join grp on id = group_id where shard.epoch > grp.epoch"},
-    {"what moves is marked",
-     "select count(*) from shard where moving <> case when state in (2, 3) or (state = 4 and handed = 1) then 1"
-     " when state = 4 then 2 else 0 end"},
+    {"what moves is marked", "select count(*) from shard where moving <> case when state in (2, 3) or (state "
+                             "= 4 and handed = 1) then 1"
+                             " when state = 4 then 2 else 0 end"},
     {"one event a token",
      "select count(*) from (select shard, token from event where shard >= 0 and cause <> 'released'"
      " and cause <> 'planned' group by shard, token having count(*) <> 1)"},

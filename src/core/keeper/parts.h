@@ -36,11 +36,14 @@ void tn_shards_look_all(struct tn_step *step, uint32_t group);
 void tn_shards_drop_all(struct tn_step *step, const char *reason);
 void tn_shards_event(struct tn_step *step, uint32_t group, uint32_t shard, enum tn_holding_event event,
                      const char *reason);
+/* requests.c: what is asked of the store about them */
+void tn_shards_ask(struct tn_step *step, enum tn_op_kind verb, uint32_t group, uint32_t shard);
 void tn_shards_reply(struct tn_step *step, struct tn_op *op);
-void tn_shards_stalled(struct tn_step *step, uint32_t group);
 void tn_shards_flush(struct tn_step *step, uint32_t group);
 void tn_shards_new_session(struct tn_keeper_group *group);
+/* word.c: the application's word, and its silence */
 void tn_shards_app(struct tn_step *step, const struct tn_keeper_event *event);
+void tn_shards_stalled(struct tn_step *step, uint32_t group);
 
 /* conduct.c: plans and rounds */
 void tn_conduct(struct tn_step *step, uint32_t group);

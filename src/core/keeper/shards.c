@@ -3,44 +3,12 @@
 
 #include "core/lease/rule.h"
 
-enum { retry_ms = 100 };
-
 static struct tn_keeper_group *group_of(struct tn_step *step, uint32_t group)
 {
     return step->keeper->groups[group];
 }
 
 /* ---- moving a holding, and what each new state means ---- */
-
-static void assign(struct tn_step *step, uint32_t group, uint32_t shard,
-                   const struct tn_checkpoint *checkpoint, const char *reason)
-{
-    struct tn_notice *notice = tn_say(step, TN_NOTICE_ASSIGNED, group, shard);
-    notice->token = group_of(step, group)->holdings[shard].token;
-    notice->reason = reason;
-    notice->checkpoint = *checkpoint;
-    if (checkpoint->data)
-        notice->checkpoint.data = tn_arena_copy(step->update->arena, checkpoint->data, checkpoint->size);
-}
-
-static void ask(struct tn_step *step, enum tn_op_kind verb, uint32_t group, uint32_t shard)
-{
-    struct tn_keeper_group *g = group_of(step, group);
-    struct tn_holding *holding = &g->holdings[shard];
-    if (holding->asked)
-        return;
-    holding->asked = true;
-    struct tn_line *line = &g->lines[verb];
-    if (line->n == line->room) {
-        const size_t room = line->room ? line->room * 2 : 64;
-        uint32_t *wider = tn_arena_array(&g->memory, room, sizeof *wider);
-        for (size_t i = 0; i < line->n; i++)
-            wider[i] = line->shards[i];
-        line->shards = wider;
-        line->room = room;
-    }
-    line->shards[line->n++] = shard;
-}
 
 static void tell_drain(struct tn_step *step, uint32_t group, uint32_t shard, int64_t until_ms)
 {
@@ -67,21 +35,21 @@ static void enter(struct tn_step *step, uint32_t group, uint32_t shard, uint64_t
         notice->deadline_in_ms = row->until_ms > store_now ? row->until_ms - store_now : 0;
         break;
     }
-    case TN_HOLDING_WARM: ask(step, TN_OP_PREPARED, group, shard); break;
-    case TN_HOLDING_CLAIMING: ask(step, TN_OP_CLAIM, group, shard); break;
-    case TN_HOLDING_LOADING: ask(step, TN_OP_LOAD, group, shard); break;
-    case TN_HOLDING_RELOADING: ask(step, TN_OP_RELOAD, group, shard); break;
+    case TN_HOLDING_WARM: tn_shards_ask(step, TN_OP_PREPARED, group, shard); break;
+    case TN_HOLDING_CLAIMING: tn_shards_ask(step, TN_OP_CLAIM, group, shard); break;
+    case TN_HOLDING_LOADING: tn_shards_ask(step, TN_OP_LOAD, group, shard); break;
+    case TN_HOLDING_RELOADING: tn_shards_ask(step, TN_OP_RELOAD, group, shard); break;
     case TN_HOLDING_SERVING:
         holding->progress_ms = step->now_ms;
         tn_say_gate(step, group, shard, holding->token, false);
-        ask(step, TN_OP_READY, group, shard);
+        tn_shards_ask(step, TN_OP_READY, group, shard);
         break;
     case TN_HOLDING_DRAINING:
         tn_say_gate(step, group, shard, 0, true);
         tell_drain(step, group, shard, row->until_ms);
         break;
     case TN_HOLDING_TRANSFERRING:
-        ask(step, holding->peer ? TN_OP_TRANSFER : TN_OP_RELEASE, group, shard);
+        tn_shards_ask(step, holding->peer ? TN_OP_TRANSFER : TN_OP_RELEASE, group, shard);
         break;
     case TN_HOLDING_QUIESCING: tn_say_gate(step, group, shard, 0, true); break;
     case TN_HOLDING_ENDING: {
@@ -134,15 +102,6 @@ void tn_shards_event(struct tn_step *step, uint32_t group, uint32_t shard, enum 
     enter(step, group, shard, before.token, reason);
 }
 
-/* Several ways lead out of draining; all need the worker's word and nothing in flight. */
-static void try_drained(struct tn_step *step, uint32_t group, uint32_t shard)
-{
-    struct tn_holding *holding = &group_of(step, group)->holdings[shard];
-    if (holding->state != TN_HOLDING_DRAINING || !holding->released || !holding->idle)
-        return;
-    tn_shards_event(step, group, shard, holding->kept ? TN_HOLD_KEPT : TN_HOLD_DRAINED, "");
-}
-
 /* ---- one row ---- */
 
 static bool claimable(const struct tn_keeper *keeper, const struct tn_keeper_group *group, uint32_t shard)
@@ -164,12 +123,12 @@ static void look_at_mine(struct tn_step *step, uint32_t group, uint32_t shard)
     struct tn_holding *holding = &g->holdings[shard];
     const struct tn_shard_row *row = &g->view.rows[shard];
     if (holding->unable) {
-        ask(step, TN_OP_RELEASE, group, shard);
+        tn_shards_ask(step, TN_OP_RELEASE, group, shard);
         return;
     }
     switch ((enum tn_holding_state)holding->state) {
-    case TN_HOLDING_CLAIMING: ask(step, TN_OP_CLAIM, group, shard); return;
-    case TN_HOLDING_RELOADING: ask(step, TN_OP_RELOAD, group, shard); return;
+    case TN_HOLDING_CLAIMING: tn_shards_ask(step, TN_OP_CLAIM, group, shard); return;
+    case TN_HOLDING_RELOADING: tn_shards_ask(step, TN_OP_RELOAD, group, shard); return;
     case TN_HOLDING_ENDING: return;
     case TN_HOLDING_NONE:
     case TN_HOLDING_WARMING:
@@ -189,18 +148,18 @@ static void look_at_mine(struct tn_step *step, uint32_t group, uint32_t shard)
         return;
     }
     if (holding->state == TN_HOLDING_LOADING)
-        ask(step, TN_OP_LOAD, group, shard);
+        tn_shards_ask(step, TN_OP_LOAD, group, shard);
     else if (holding->state == TN_HOLDING_SERVING && row->state == TN_SHARD_DRAINING)
         start_drain(step, group, shard, row->target);
     else if (holding->state == TN_HOLDING_SERVING && row->state == TN_SHARD_RESTORING)
-        ask(step, TN_OP_READY, group, shard);
+        tn_shards_ask(step, TN_OP_READY, group, shard);
     else if (holding->state == TN_HOLDING_DRAINING)
         holding->kept = holding->peer && row->state != TN_SHARD_DRAINING;
     else if (holding->state == TN_HOLDING_TRANSFERRING && !holding->asked && holding->peer &&
              row->state != TN_SHARD_DRAINING)
         tn_shards_event(step, group, shard, TN_HOLD_KEPT, "");
     else if (holding->state == TN_HOLDING_TRANSFERRING)
-        ask(step, holding->peer ? TN_OP_TRANSFER : TN_OP_RELEASE, group, shard);
+        tn_shards_ask(step, holding->peer ? TN_OP_TRANSFER : TN_OP_RELEASE, group, shard);
 }
 
 /* The store says that the shard is somebody else's, or nobody's. */
@@ -220,7 +179,7 @@ static void look_at_foreign(struct tn_step *step, uint32_t group, uint32_t shard
             holding->token = row->token;
             tn_shards_event(step, group, shard, TN_HOLD_CLAIM, "");
         } else if (towards_me && holding->state == TN_HOLDING_WARM && row->state == TN_SHARD_PREPARING) {
-            ask(step, TN_OP_PREPARED, group, shard);
+            tn_shards_ask(step, TN_OP_PREPARED, group, shard);
         } else if (towards_me && holding->state == TN_HOLDING_NONE && row->state == TN_SHARD_PREPARING) {
             holding->token = row->token;
             tn_shards_event(step, group, shard, TN_HOLD_WARM_UP, "");
@@ -232,7 +191,7 @@ static void look_at_foreign(struct tn_step *step, uint32_t group, uint32_t shard
         if (!holding->asked && !claimable(step->keeper, g, shard))
             tn_shards_event(step, group, shard, TN_HOLD_REFUSED, "");
         else
-            ask(step, TN_OP_CLAIM, group, shard);
+            tn_shards_ask(step, TN_OP_CLAIM, group, shard);
         return;
     case TN_HOLDING_TRANSFERRING:
         if (row->token > holding->token || (!holding->peer && row->session != step->keeper->session))
@@ -298,221 +257,4 @@ void tn_shards_drop_all(struct tn_step *step, const char *reason)
             if (g->holdings[shard].state != TN_HOLDING_NONE)
                 tn_shards_event(step, i, shard, TN_HOLD_LOST, reason);
     }
-}
-
-/* ---- replies ---- */
-
-static void granted(struct tn_step *step, uint32_t group, const struct tn_op *op, const struct tn_item *item)
-{
-    struct tn_keeper *keeper = step->keeper;
-    struct tn_holding *holding = &keeper->groups[group]->holdings[item->shard];
-    holding->token = item->row.token;
-    const char *reason = "";
-    switch (op->kind) {
-    case TN_OP_CLAIM: keeper->counters.takeovers++, reason = "claimed"; break;
-    case TN_OP_LOAD: keeper->counters.moves_in++, reason = "handed over"; break;
-    default: keeper->counters.reloads++, reason = "reloaded"; break;
-    }
-    tn_shards_event(step, group, item->shard, TN_HOLD_GRANTED, "");
-    assign(step, group, item->shard, &item->checkpoint, reason);
-    if (keeper->phase == TN_PHASE_LEAVING)
-        tn_shards_look(step, group, item->shard);
-}
-
-static bool waits_for(const struct tn_holding *holding, enum tn_op_kind verb)
-{
-    switch (verb) {
-    case TN_OP_CLAIM: return holding->state == TN_HOLDING_CLAIMING;
-    case TN_OP_LOAD: return holding->state == TN_HOLDING_LOADING;
-    case TN_OP_RELOAD: return holding->state == TN_HOLDING_RELOADING;
-    case TN_OP_READY: return holding->state == TN_HOLDING_SERVING;
-    case TN_OP_PREPARED: return holding->state == TN_HOLDING_WARM;
-    case TN_OP_TRANSFER: return holding->state == TN_HOLDING_TRANSFERRING && holding->peer;
-    case TN_OP_RELEASE:
-        return holding->unable || (holding->state == TN_HOLDING_TRANSFERRING && !holding->peer);
-    default: return false;
-    }
-}
-
-void tn_shards_flush(struct tn_step *step, uint32_t group)
-{
-    struct tn_keeper_group *g = group_of(step, group);
-    if (!tn_session_working(step->keeper))
-        return;
-    for (int verb = 0; verb < TN_OP_COUNT; verb++) {
-        struct tn_line *line = &g->lines[verb];
-        size_t taken = 0, sent = 0;
-        for (; !line->in_air && taken < line->n && sent < TN_BATCH_MAX; taken++) {
-            const uint32_t shard = line->shards[taken];
-            const struct tn_holding *holding = &g->holdings[shard];
-            if (!holding->asked || !waits_for(holding, (enum tn_op_kind)verb))
-                continue;
-            struct tn_item *item = tn_say_item(step, (enum tn_op_kind)verb, group, shard, holding->token);
-            item->peer = holding->peer;
-            item->unable = holding->unable;
-            sent++;
-        }
-        for (size_t i = taken; taken && i < line->n; i++)
-            line->shards[i - taken] = line->shards[i];
-        line->n -= taken;
-        line->in_air |= sent > 0;
-    }
-}
-
-/* What the old session had asked for is answered to nobody. */
-void tn_shards_new_session(struct tn_keeper_group *group)
-{
-    for (int verb = 0; verb < TN_OP_COUNT; verb++) {
-        group->lines[verb].n = 0;
-        group->lines[verb].in_air = false;
-    }
-}
-
-static void item_reply(struct tn_step *step, uint32_t group, const struct tn_op *op,
-                       const struct tn_item *item)
-{
-    struct tn_keeper_group *g = group_of(step, group);
-    struct tn_holding *holding = &g->holdings[item->shard];
-    if (!waits_for(holding, op->kind) || holding->token != item->token || !tn_session_working(step->keeper)) {
-        tn_view_put(&g->view, item->shard, &item->row);
-        return; /* of an earlier life of this holding; what it did in the store will be found there */
-    }
-    holding->asked = false;
-    if (item->outcome == TN_ROW_BUSY) {
-        g->retry_ms = step->now_ms + retry_ms;
-        return;
-    }
-    tn_view_put(&g->view, item->shard, &item->row);
-    if (holding->unable) {
-        holding->unable = false;
-        return;
-    }
-    if (item->outcome == TN_OVER_BUDGET)
-        g->retry_ms = step->now_ms + retry_ms;
-    const bool done = item->outcome == TN_DONE;
-    if (done && (op->kind == TN_OP_CLAIM || op->kind == TN_OP_LOAD || op->kind == TN_OP_RELOAD))
-        granted(step, group, op, item);
-    else if (!done && op->kind == TN_OP_CLAIM)
-        tn_shards_event(step, group, item->shard, TN_HOLD_REFUSED, "");
-    else if (done && (op->kind == TN_OP_TRANSFER || op->kind == TN_OP_RELEASE))
-        tn_shards_event(step, group, item->shard, TN_HOLD_GIVEN, "");
-    else if (!done && (op->kind == TN_OP_LOAD || op->kind == TN_OP_RELOAD))
-        tn_shards_event(step, group, item->shard, TN_HOLD_LOST, "");
-    else if (!done)
-        tn_shards_look(step, group, item->shard);
-}
-
-void tn_shards_reply(struct tn_step *step, struct tn_op *op)
-{
-    struct tn_keeper *keeper = step->keeper;
-    const uint32_t group = tn_group_index(keeper, op->group);
-    if (group == UINT32_MAX || op->session != keeper->session)
-        return;
-    struct tn_keeper_group *g = keeper->groups[group];
-    g->dirty = true;
-    g->lines[op->kind].in_air = false;
-    if (op->status == TENURE_OK) {
-        for (size_t i = 0; i < op->n_items; i++)
-            item_reply(step, group, op, &op->items[i]);
-        return;
-    }
-    /* Nothing happened, or nobody knows: every verb may be repeated, so it is. */
-    for (size_t i = 0; i < op->n_items; i++) {
-        struct tn_holding *holding = &g->holdings[op->items[i].shard];
-        if (waits_for(holding, op->kind) && holding->token == op->items[i].token)
-            holding->asked = false;
-    }
-    g->retry_ms = step->now_ms + retry_ms + (int64_t)tn_rng_below(&keeper->rng, retry_ms);
-}
-
-/* ---- shards that this node does not get on with ---- */
-
-/* Its work here ends at once, and the store gives it to another node. */
-static void give_up(struct tn_step *step, uint32_t group, uint32_t shard, const char *reason)
-{
-    struct tn_holding *holding = &group_of(step, group)->holdings[shard];
-    tn_shards_event(step, group, shard, TN_HOLD_LOST, reason);
-    holding->unable = true;
-    ask(step, TN_OP_RELEASE, group, shard);
-}
-
-void tn_shards_stalled(struct tn_step *step, uint32_t group)
-{
-    struct tn_keeper_group *g = group_of(step, group);
-    const int64_t limit = g->view.settings.stall_after_ms;
-    if (!limit || !g->serving || !tn_session_working(step->keeper))
-        return;
-    if (step->now_ms >= g->stall_look_ms) {
-        g->stall_look_ms = step->now_ms + limit / 4 + 1;
-        for (uint32_t shard = 0; shard < g->view.settings.shards; shard++) {
-            const struct tn_holding *holding = &g->holdings[shard];
-            if (holding->state != TN_HOLDING_SERVING || step->now_ms - holding->progress_ms < limit)
-                continue;
-            step->keeper->counters.stalls++;
-            tn_say_log(step, "shard %u of group %s has made no progress for %lld ms: given up", shard,
-                       g->name, (long long)(step->now_ms - holding->progress_ms));
-            give_up(step, group, shard, "it made no progress");
-        }
-    }
-    tn_wake_by(step, g->stall_look_ms);
-}
-
-/* ---- the application's word ---- */
-
-static void app_event(struct tn_step *step, const struct tn_keeper_event *event, struct tn_holding *holding)
-{
-    const uint32_t group = event->group, shard = event->shard;
-    const bool current = holding->token == event->token;
-    switch (event->kind) {
-    case TN_KEEPER_READY:
-        if (current && holding->state == TN_HOLDING_RESTORING)
-            tn_shards_event(step, group, shard, TN_HOLD_READY, "");
-        break;
-    case TN_KEEPER_WARMED:
-        if (holding->state == TN_HOLDING_WARMING)
-            tn_shards_event(step, group, shard, TN_HOLD_WARMED, "");
-        break;
-    case TN_KEEPER_RELEASED:
-        if (current && holding->state == TN_HOLDING_DRAINING)
-            holding->released = true;
-        break;
-    case TN_KEEPER_RELOAD:
-        if (current && tn_holding_active(holding))
-            tn_shards_event(step, group, shard, TN_HOLD_RELOAD, "");
-        break;
-    case TN_KEEPER_UNABLE:
-        if (current && tn_holding_active(holding))
-            give_up(step, group, shard, "the worker gave it up");
-        break;
-    case TN_KEEPER_PROGRESS:
-        if (current)
-            holding->progress_ms = step->now_ms;
-        break;
-    case TN_KEEPER_IDLE:
-        if (holding->state == TN_HOLDING_DRAINING)
-            holding->idle = true;
-        else if (holding->state == TN_HOLDING_QUIESCING || holding->state == TN_HOLDING_ENDING)
-            tn_shards_event(step, group, shard, TN_HOLD_IDLE, "");
-        break;
-    default: break;
-    }
-}
-
-void tn_shards_app(struct tn_step *step, const struct tn_keeper_event *event)
-{
-    struct tn_keeper *keeper = step->keeper;
-    if (event->group >= keeper->n_groups || !keeper->groups[event->group]->joined ||
-        event->shard >= keeper->groups[event->group]->view.settings.shards)
-        return;
-    struct tn_holding *holding = &keeper->groups[event->group]->holdings[event->shard];
-    if (event->kind == TN_KEEPER_STALE) {
-        keeper->counters.stale_rejected++;
-        keeper->want_sync = true;
-        if (holding->token == event->token && tn_holding_active(holding))
-            tn_shards_event(step, event->group, event->shard, TN_HOLD_LOST, "the fence refused a write");
-    } else {
-        app_event(step, event, holding);
-    }
-    try_drained(step, event->group, event->shard);
-    tn_shards_look(step, event->group, event->shard);
 }

@@ -210,7 +210,8 @@ static enum tn_outcome ready(const struct tn_rule_world *world, const struct tn_
         return TN_STALE;
     if (row->state != TN_SHARD_RESTORING)
         return TN_DONE;
-    row->fails = 0;
+    if (row->handed) /* a move that succeeded */
+        row->fails = 0;
     return settle(row, TN_OP_READY);
 }
 
@@ -359,6 +360,12 @@ void tn_rule_lost(struct tn_losses *losses, uint32_t members, int64_t lease_ms, 
     losses->lost++;
     if (losses->lost >= 2 && losses->lost * 100 > losses->of * TN_MASS_PERCENT)
         losses->frozen_until_ms = now_ms + TN_STEADY_LEASES * lease_ms;
+}
+
+void tn_rule_joined(struct tn_losses *losses)
+{
+    if (losses->lost)
+        losses->lost--;
 }
 
 void tn_rule_members_changed(struct tn_losses *losses, int64_t lease_ms, int64_t now_ms)

@@ -73,9 +73,9 @@ bool tn_rule_bury(const struct tn_session_row *row, const struct tn_op_bury *bur
 /* Worth telling everybody about: close to its end or impossibly far from it. */
 bool tn_rule_suspect(const struct tn_session_row *row, int64_t now_ms);
 
-/* The mass-loss guard, in a group's account of losses: `lost` of `members` sessions were buried now. True:
- * from now on balance moves are frozen, until membership has been steady for TN_STEADY_LEASES. At least two
- * and more than TN_MASS_PERCENT of those that there were, within one lease. */
+/* The mass-loss guard, in a group's account of losses. When at least two sessions and more than
+ * TN_MASS_PERCENT of those that there were are buried within one lease, and no others came in their stead,
+ * balance moves are frozen until membership has been steady for TN_STEADY_LEASES. */
 enum { TN_STEADY_LEASES = 4, TN_MASS_PERCENT = 30 };
 struct tn_losses {
     uint32_t lost, of;
@@ -86,6 +86,8 @@ struct tn_losses {
 uint32_t tn_rule_most_starting(const struct tn_settings *settings, const struct tn_losses *losses,
                                int64_t now_ms);
 void tn_rule_lost(struct tn_losses *losses, uint32_t members, int64_t lease_ms, int64_t now_ms);
+/* A session joined. */
+void tn_rule_joined(struct tn_losses *losses);
 /* Membership changed: a freeze lasts four leases from now. */
 void tn_rule_members_changed(struct tn_losses *losses, int64_t lease_ms, int64_t now_ms);
 

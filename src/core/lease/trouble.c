@@ -5,6 +5,9 @@ enum { most_doublings = 4, most_counted = 250 };
 void tn_trouble_failed(struct tn_shard_row *row, const struct tn_settings *settings, uint32_t node,
                        int64_t now_ms)
 {
+    /* What held for as long as the longest back-off is no failure in a row any more. */
+    if (now_ms > row->hold_until_ms + (settings->lease_ms << most_doublings))
+        row->fails = 0;
     const int doublings = row->fails < most_doublings ? row->fails : most_doublings;
     if (row->fails < most_counted)
         row->fails++;

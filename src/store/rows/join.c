@@ -67,6 +67,7 @@ static void enter(struct tn_rows *rows, uint32_t group, uint64_t session)
     if (is_member(rows, group, session) || !rows->type->group_get(rows, group, &row))
         return;
     rows->type->member_add(rows, group, session);
+    tn_rule_joined(&row.losses);
     tn_rows_members_changed(rows, &row);
 }
 
