@@ -69,7 +69,8 @@ class Fleet:
         self.url = f"sqlite:{self.store}"
         self.nodes, self.shards = [], shards
         atexit.register(self.close)
-        self.cli("group", "create", group, "--shards", str(shards), *settings)
+        # Tests kill more than a real fleet sees; quarantine has tests of its own.
+        self.cli("group", "create", group, "--shards", str(shards), "--quarantine-after", "0", *settings)
 
     def cli(self, *words, code=0):
         store = [] if words[0] == "stamp" else ["--store", self.url]

@@ -61,7 +61,7 @@ class Lab:
         self.data = os.path.join(self.folder.path, "data")
         os.mkdir(self.data)
         self.tenure = nodes.Tenure(os.path.join(build, "tenure"), f"sqlite:{self.folder.path}/store.db")
-        self.tenure.create(shards, settings)
+        self.tenure.create(shards, ["--quarantine-after", "0", *settings])  # innocent deaths are what a soak is made of
         self.load(pace)
         commands = nodes.workers(build, self.data, "--work-ms", str(work_ms), "--inside-ms", str(inside_ms))
         stubborn = str(HERE / "stubborn.py")
