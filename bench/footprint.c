@@ -38,7 +38,7 @@ static void make_group(const char *url, uint32_t shards)
     settings.shards = shards;
     tn_settings_derive(&settings);
     struct tn_hasher hasher;
-    if (tn_store_open(url, true, &store, &error) != TENURE_OK ||
+    if (tn_store_open(url, TN_STORE_CREATE, &store, &error) != TENURE_OK ||
         tn_hasher_init(&hasher, settings.algo, settings.seed, shards, &error) != TENURE_OK ||
         store->type->group_create(store, "bench", &settings, tn_hash_fingerprint(&hasher), 60000, &error) !=
             TENURE_OK) {

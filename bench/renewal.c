@@ -65,7 +65,7 @@ static struct tn_store *owner(const char *folder, uint32_t shards, uint64_t *ret
     snprintf(url, sizeof url, "sqlite:%s/store-%u.db", folder, shards);
     struct tenure_error error = {0};
     struct tn_store *store;
-    if (tn_store_open(url, true, &store, &error) != TENURE_OK) {
+    if (tn_store_open(url, TN_STORE_CREATE, &store, &error) != TENURE_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }

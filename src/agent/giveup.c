@@ -11,9 +11,9 @@ static void *run(void *context)
     const struct tn_agent *agent = context;
     struct tenure_error error = {0};
     struct tn_store *store;
-    enum tenure_status status = tn_store_open(agent->facts.store, false, &store, &error);
+    enum tenure_status status = tn_store_open(agent->facts.store, 0, &store, &error);
     if (status == TENURE_OK) {
-        status = store->type->node_drain(store, agent->facts.node, true, limit_ms, &error);
+        status = store->type->node_drain(store, agent->facts.node, 0, true, limit_ms, &error);
         store->type->close(store);
     }
     if (status == TENURE_OK)

@@ -7,7 +7,7 @@
  * watchdog is told to linger: it then keeps the presence for one whole lease after the agent's death, and
  * with that the session ends by expiry alone.
  *
- * DESIGN section 5.2. The orders are the loop's; they do not block: an order that cannot be sent means that
+ * The orders are the loop's; they do not block: an order that cannot be sent means that
  * the watchdog is gone, and a new one is to be made (tn_watchdog_fd polls readable then). */
 #ifndef TN_AGENT_WATCHDOG_H
 #define TN_AGENT_WATCHDOG_H

@@ -3,6 +3,7 @@
 #include "cli/escape.h"
 #include "cli/nearest.h"
 #include "cli/value.h"
+#include "cli/verb.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,32 +100,18 @@ static bool is_missing(struct tn_cli *cli)
     return stat(path, &file) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-static enum tenure_status open_url(struct tn_cli *cli, bool create)
+enum tenure_status tn_cli_open(struct tn_cli *cli, unsigned how)
 {
-    cli->store_missing = is_missing(cli);
-    const enum tenure_status status = tn_store_open(cli->url, create, &cli->store, &cli->error);
-    if (status != TENURE_OK && !create && cli->store_missing)
-        cli->hint = missing_hint;
-    return status;
-}
-
-enum tenure_status tn_cli_open(struct tn_cli *cli, bool create)
-{
-    const enum tenure_status status = choose_url(cli);
-    return status == TENURE_OK ? open_url(cli, create) : status;
-}
-
-enum tenure_status tn_cli_open_adopting(struct tn_cli *cli)
-{
-    const enum tenure_status status = choose_url(cli);
+    enum tenure_status status = choose_url(cli);
     if (status != TENURE_OK)
         return status;
-    if (strncmp(cli->url, "sqlite:", 7) == 0) {
-        char *const url = tn_arena_get(&cli->arena, strlen(cli->url) + sizeof "&adopt_machine=1");
-        sprintf(url, "%s%cadopt_machine=1", cli->url, strchr(cli->url, '?') ? '&' : '?');
-        cli->url = url;
-    }
-    return open_url(cli, false);
+    cli->store_missing = is_missing(cli);
+    if ((cli->verb->wants & TN_WANTS_DRY_RUN) && tn_cli_flag(cli, "dry-run"))
+        how |= TN_STORE_REHEARSE;
+    status = tn_store_open(cli->url, how, &cli->store, &cli->error);
+    if (status != TENURE_OK && !(how & TN_STORE_CREATE) && cli->store_missing)
+        cli->hint = missing_hint;
+    return status;
 }
 
 /* ---- groups and shards ---- */
@@ -172,7 +159,7 @@ enum tenure_status tn_cli_group(struct tn_cli *cli, const char *name, const stru
 {
     enum tenure_status status = tn_name_check("group", name, &cli->error);
     if (status == TENURE_OK)
-        status = tn_cli_open(cli, false);
+        status = tn_cli_open(cli, 0);
     if (status == TENURE_OK)
         status = tn_cli_group_find(cli, name, ret);
     if (status != TENURE_OK)

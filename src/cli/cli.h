@@ -43,11 +43,9 @@ int64_t tn_cli_limit_ms(const struct tn_cli *cli);
 /* Colours on this file? Only a terminal that can, and without NO_COLOR (https://no-color.org). */
 bool tn_cli_colour(FILE *file);
 
-/* Opens the store of --store, $TENURE_STORE, or the default, in this order. `create`: make it when it is
- * missing. */
-enum tenure_status tn_cli_open(struct tn_cli *cli, bool create);
-/* The same for the verb that begins a new history: takes over a file that came from another machine. */
-enum tenure_status tn_cli_open_adopting(struct tn_cli *cli);
+/* Opens the store of --store, $TENURE_STORE, or the default, in this order; `how` as tn_store_open's. With
+ * --dry-run it is a rehearsal: what the verb asks of it is checked and not done. */
+enum tenure_status tn_cli_open(struct tn_cli *cli, unsigned how);
 /* The name from --group or $TENURE_GROUP; BAD_INPUT when there is none, or it is no name. */
 enum tenure_status tn_cli_group_name(struct tn_cli *cli, const char **ret_name);
 /* The group of that name; *ret is NULL, status OK, when there is none. */

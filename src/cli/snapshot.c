@@ -67,6 +67,9 @@ enum tenure_status tn_snapshot_read(struct tn_cli *cli, struct tn_arena *arena,
     struct tn_snapshot snapshot = {.group = group,
                                    .rows = rows,
                                    .plan_epoch = delta->plan_epoch,
+                                   .paused = delta->paused,
+                                   .frozen_until_ms =
+                                       delta->frozen_until_ms > op.store_ms ? delta->frozen_until_ms : 0,
                                    .store_ms = op.store_ms,
                                    .unix_ms = op.unix_ms};
     take_members(&snapshot, arena, delta);
@@ -141,12 +144,17 @@ const char *tn_snapshot_state(const struct tn_snapshot *snapshot, uint32_t shard
     return "unowned";
 }
 
+bool tn_snapshot_node_away(const struct tn_snapshot_node *node)
+{
+    return !node->dead && node->member->state == TN_SESSION_AWAY;
+}
+
 const char *tn_snapshot_node_state(const struct tn_snapshot_node *node)
 {
-    return node->dead                                  ? "dead"
-           : node->member->state == TN_SESSION_LEAVING ? "leaving"
-           : node->member->draining                    ? "draining"
-                                                       : "live";
+    return node->dead                                                                 ? "dead"
+           : tn_snapshot_node_away(node) || node->member->state == TN_SESSION_LEAVING ? "leaving"
+           : node->member->draining                                                   ? "draining"
+                                                                                      : "live";
 }
 
 int64_t tn_snapshot_unix_ms(const struct tn_snapshot *snapshot, int64_t lease_clock_ms)
@@ -165,6 +173,7 @@ static void count(struct tn_snapshot *snapshot)
         if (desired)
             desired->desired++;
         snapshot->unowned += !owner;
+        snapshot->quarantined += state == TN_SHARD_QUARANTINED;
         snapshot->not_ready += !owner || state == TN_SHARD_RESTORING || state == TN_SHARD_QUARANTINED;
         snapshot->moves_in_flight += tn_rule_in_handoff(&snapshot->rows[shard]);
     }

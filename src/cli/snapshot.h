@@ -25,7 +25,10 @@ struct tn_snapshot {
     int64_t store_ms, unix_ms; /* the same instant on the lease clock and on the calendar */
     uint32_t unowned;          /* shards without a live owner */
     uint32_t not_ready;        /* unowned, restoring or quarantined */
+    uint32_t quarantined;
     uint32_t moves_in_flight;
+    bool paused;             /* balance moves are, for an operator's reason */
+    int64_t frozen_until_ms; /* after a mass loss; 0: they are not */
     double
         skew; /* of shard counts: largest / mean over eligible nodes; 1 when even, or when nothing is owned */
 };
@@ -39,7 +42,9 @@ const struct tn_snapshot_node *tn_snapshot_owner(const struct tn_snapshot *snaps
 const struct tn_snapshot_node *tn_snapshot_desired(const struct tn_snapshot *snapshot, uint32_t shard);
 /* "owned", "unowned", "preparing", "draining", "restoring", "quarantined". */
 const char *tn_snapshot_state(const struct tn_snapshot *snapshot, uint32_t shard);
-/* "live", "draining", "leaving", "dead". */
+/* It left for a short while, and its shards wait for it. */
+bool tn_snapshot_node_away(const struct tn_snapshot_node *node);
+/* "live", "draining", "leaving" (also one that is away), "dead". */
 const char *tn_snapshot_node_state(const struct tn_snapshot_node *node);
 /* Lease clock to Unix ms. */
 int64_t tn_snapshot_unix_ms(const struct tn_snapshot *snapshot, int64_t lease_clock_ms);

@@ -15,7 +15,7 @@
     V(run) V(drain) V(undrain) V(move) V(pause) V(resume) V(quarantine) \
     V(checkpoint_get) V(checkpoint_set) \
     V(stamp_install) V(stamp_raise) \
-    V(store_info) V(store_new_history) \
+    V(store_info) V(store_new_history) V(store_prune) \
     V(hash) V(completion) V(help)
 /* clang-format on */
 

@@ -2,9 +2,9 @@
 #include "cli/base64.h"
 #include "cli/escape.h"
 #include "cli/json.h"
-#include "cli/snapshot.h"
 #include "cli/verb.h"
 #include "core/lease/token.h"
+#include "tenure/tenure.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -116,30 +116,6 @@ static enum tenure_status check_set(struct tn_cli *cli, struct tn_item *item)
     return status;
 }
 
-static enum tenure_status say_dry(struct tn_cli *cli, const struct place *place, const struct tn_item *item)
-{
-    struct tn_snapshot snapshot;
-    struct tn_checkpoint stored = {0};
-    enum tenure_status status = tn_snapshot_read(cli, &cli->arena, place->group, &snapshot);
-    if (status == TENURE_OK)
-        status = load(cli, place, &stored);
-    if (status != TENURE_OK)
-        return status;
-    const uint64_t current = snapshot.rows[place->shard].token;
-    if (item->token && item->token != current)
-        return tn_cli_fail(cli, TENURE_STALE, "the token of shard %" PRIu32 " is %" PRIu64 ", not %" PRIu64,
-                           place->shard, current, item->token);
-    if (item->checkpoint.seq && item->checkpoint.seq <= stored.seq && !item->rewind)
-        return tn_cli_fail(cli, TENURE_REGRESSED,
-                           "the stored sequence is %" PRIu64 ": --seq must be above it, or --rewind given",
-                           stored.seq);
-    printf("would write %zu bytes to shard %" PRIu32 " as sequence %" PRIu64
-           " (stored: %zu bytes, sequence %" PRIu64 ")\n",
-           item->checkpoint.size, place->shard, item->checkpoint.seq ? item->checkpoint.seq : stored.seq + 1,
-           stored.size, stored.seq);
-    return TENURE_OK;
-}
-
 static enum tenure_status set(struct tn_cli *cli)
 {
     struct place place;
@@ -150,23 +126,22 @@ static enum tenure_status set(struct tn_cli *cli)
     if (status != TENURE_OK)
         return status;
     item.shard = place.shard;
-    if (tn_cli_flag(cli, "dry-run"))
-        return say_dry(cli, &place, &item);
     uint64_t seq = 0;
     status =
         cli->store->type->checkpoint_set(cli->store, place.group->group, &item, tn_cli_flag(cli, "force"),
                                          &seq, tn_cli_limit_ms(cli), &cli->error);
     if (status == TENURE_OK)
-        printf("shard %" PRIu32 ": %zu bytes, sequence %" PRIu64 "\n", place.shard, item.checkpoint.size,
-               seq);
+        printf("%s %zu bytes to shard %" PRIu32 ", sequence %" PRIu64 "\n",
+               tn_cli_flag(cli, "dry-run") ? "would write" : "wrote", item.checkpoint.size, place.shard, seq);
     return status;
 }
 
 static const struct tn_option options[] = {
-    {"token", 0, TN_OPTION_COUNT, "T", "only while this is the shard's token", 1, ((int64_t)1 << 53) - 1},
+    {"token", 0, TN_OPTION_COUNT, "T", "only while this is the shard's token", 1, (int64_t)TENURE_SEQ_MAX},
     {"force", 0, TN_OPTION_FLAG, NULL, "whatever the token is; the owner goes on from what it has in memory",
      0, 0},
-    {"seq", 0, TN_OPTION_COUNT, "N", "its sequence number (default: one more than stored)", 1, INT64_MAX},
+    {"seq", 0, TN_OPTION_COUNT, "N", "its sequence number (default: one more than stored)", 1,
+     (int64_t)TENURE_SEQ_MAX},
     {"rewind", 0, TN_OPTION_FLAG, NULL, "allow a sequence that is not above the stored one", 0, 0},
     {0},
 };

@@ -25,7 +25,7 @@ static enum tenure_status run(struct tn_cli *cli)
         status = tn_setting_options_new(cli, &task.asked, &task.fingerprint);
     if (status != TENURE_OK)
         return status;
-    status = tn_cli_open(cli, !task.dry_run);
+    status = tn_cli_open(cli, task.dry_run ? 0 : TN_STORE_CREATE);
     if (task.dry_run && cli->store_missing) {
         cli->hint = NULL;
         printf("would make the store %s\n", tn_cli_shown(cli, cli->url));

@@ -52,7 +52,7 @@ static enum tenure_status list(struct tn_cli *cli)
 {
     struct tn_group_info *groups;
     size_t n;
-    enum tenure_status status = tn_cli_open(cli, false);
+    enum tenure_status status = tn_cli_open(cli, 0);
     if (status == TENURE_OK)
         status = cli->store->type->group_list(cli->store, &cli->arena, &groups, &n, tn_cli_limit_ms(cli),
                                               &cli->error);
@@ -116,7 +116,7 @@ static enum tenure_status show(struct tn_cli *cli)
     const struct tn_group_info *group = NULL;
     enum tenure_status status = tn_name_check("group", name, &cli->error);
     if (status == TENURE_OK)
-        status = tn_cli_open(cli, false);
+        status = tn_cli_open(cli, 0);
     if (status == TENURE_OK)
         status = tn_cli_group_find(cli, name, &group);
     if (status != TENURE_OK)

@@ -29,8 +29,7 @@ static enum tenure_status set(struct tn_cli *cli)
         return TENURE_OK;
     }
     const bool dry_run = tn_cli_flag(cli, "dry-run");
-    if (!dry_run)
-        status = cli->store->type->group_set(cli->store, name, &next, tn_cli_limit_ms(cli), &cli->error);
+    status = cli->store->type->group_set(cli->store, name, &next, tn_cli_limit_ms(cli), &cli->error);
     if (status != TENURE_OK)
         return status;
     printf("%s group '%s':\n", dry_run ? "would change" : "changed", tn_cli_shown(cli, name));
@@ -39,18 +38,23 @@ static enum tenure_status set(struct tn_cli *cli)
 }
 
 /* A group whose settings are not valid can be deleted too: so no tn_cli_group here. */
-static enum tenure_status delete (struct tn_cli *cli) {
-    const char *const name = tn_cli_argument(cli, 0); const struct tn_group_info *group = NULL;
+static enum tenure_status remove_group(struct tn_cli *cli)
+{
+    const char *const name = tn_cli_argument(cli, 0);
+    const struct tn_group_info *group = NULL;
     enum tenure_status status = tn_name_check("group", name, &cli->error);
-    if (status == TENURE_OK) status = tn_cli_open(cli, false);
-    if (status == TENURE_OK) status = tn_cli_group_find(cli, name, &group);
-    if (status != TENURE_OK) return status;
-    if (!group) return tn_cli_fail(cli, TENURE_NOT_FOUND, "there is no group '%s'", tn_cli_shown(cli, name));
-    const bool dry_run = tn_cli_flag(cli, "dry-run");
-    if (!dry_run)
-        status = cli->store->type->group_delete(cli->store, name, tn_cli_limit_ms(cli), &cli->error);
-    if (status == TENURE_OK) printf("%s group '%s' with its plan, leases and checkpoints\n",
-                                    dry_run ? "would delete" : "deleted", tn_cli_shown(cli, name));
+    if (status == TENURE_OK)
+        status = tn_cli_open(cli, 0);
+    if (status == TENURE_OK)
+        status = tn_cli_group_find(cli, name, &group);
+    if (status != TENURE_OK)
+        return status;
+    if (!group)
+        return tn_cli_fail(cli, TENURE_NOT_FOUND, "there is no group '%s'", tn_cli_shown(cli, name));
+    status = cli->store->type->group_delete(cli->store, name, tn_cli_limit_ms(cli), &cli->error);
+    if (status == TENURE_OK)
+        printf("%s group '%s' with its plan, leases and checkpoints\n",
+               tn_cli_flag(cli, "dry-run") ? "would delete" : "deleted", tn_cli_shown(cli, name));
     return status;
 }
 
@@ -75,5 +79,5 @@ const struct tn_verb tn_verb_group_delete = {
     .wants = TN_WANTS_STORE | TN_WANTS_DRY_RUN,
     .least = 1,
     .most = 1,
-    .run = delete,
+    .run = remove_group,
 };

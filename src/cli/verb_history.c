@@ -36,7 +36,7 @@ static enum tenure_status read_query(struct tn_cli *cli, struct tn_event_query *
         .shard = -1, .limit = (size_t)tn_options_number(&cli->options, "limit", DEFAULT_LINES)};
     enum tenure_status status;
     if (tn_cli_flag(cli, "all-groups")) {
-        status = tn_cli_open(cli, false);
+        status = tn_cli_open(cli, 0);
         if (status == TENURE_OK && shard)
             status = tn_cli_fail(cli, TENURE_BAD_INPUT,
                                  "--shard belongs to one group: it does not go with --all-groups");

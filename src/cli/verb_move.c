@@ -14,33 +14,6 @@ struct task {
     const char *node_id;
 };
 
-/* What the store would say, without asking it to do anything. */
-static enum tenure_status say_dry(struct tn_cli *cli, const struct task *task)
-{
-    struct tn_snapshot snapshot;
-    const enum tenure_status status = tn_snapshot_read(cli, &cli->arena, task->group, &snapshot);
-    if (status != TENURE_OK)
-        return status;
-    const struct tn_snapshot_node *target = NULL;
-    for (size_t i = 0; i < snapshot.n_nodes; i++)
-        if (strcmp(snapshot.nodes[i].member->node_id, task->node_id) == 0 && !snapshot.nodes[i].dead)
-            target = &snapshot.nodes[i];
-    if (!target)
-        return tn_cli_fail(cli, TENURE_NOT_FOUND, "node '%s' is not a live member of the group",
-                           tn_cli_shown(cli, task->node_id));
-    if (strcmp(tn_snapshot_node_state(target), "live") != 0)
-        return tn_cli_fail(cli, TENURE_REFUSED, "node '%s' is %s", tn_cli_shown(cli, task->node_id),
-                           tn_snapshot_node_state(target));
-    const struct tn_snapshot_node *const owner = tn_snapshot_owner(&snapshot, task->shard);
-    if (owner == target)
-        printf("shard %" PRIu32 " is on node '%s' already\n", task->shard, tn_cli_shown(cli, task->node_id));
-    else
-        printf("would move shard %" PRIu32 " from %s to '%s'\n", task->shard,
-               owner ? tn_cli_shown(cli, owner->member->node_id) : "nobody",
-               tn_cli_shown(cli, task->node_id));
-    return TENURE_OK;
-}
-
 static enum tenure_status look(struct tn_cli *cli, struct tn_arena *arena, void *context, bool *ret_done,
                                struct tn_text *progress)
 {
@@ -67,14 +40,14 @@ static enum tenure_status run(struct tn_cli *cli)
         status = tn_cli_shard(cli, tn_cli_argument(cli, 0), task.group->settings.shards, &task.shard);
     if (status != TENURE_OK)
         return status;
-    if (tn_cli_flag(cli, "dry-run"))
-        return say_dry(cli, &task);
     status = cli->store->type->move(cli->store, task.group->group, task.shard, task.node_id,
                                     tn_cli_limit_ms(cli), &cli->error);
     if (status != TENURE_OK)
         return status;
-    printf("shard %" PRIu32 " goes to node '%s'\n", task.shard, tn_cli_shown(cli, task.node_id));
-    if (!tn_cli_flag(cli, "wait"))
+    const bool dry_run = tn_cli_flag(cli, "dry-run");
+    printf(dry_run ? "would move shard %" PRIu32 " to node '%s'\n" : "shard %" PRIu32 " goes to node '%s'\n",
+           task.shard, tn_cli_shown(cli, task.node_id));
+    if (dry_run || !tn_cli_flag(cli, "wait"))
         return TENURE_OK;
     fflush(stdout);
     status = tn_wait(cli, tn_options_number(&cli->options, "timeout", DEFAULT_TIMEOUT_MS), look, &task);

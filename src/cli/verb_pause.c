@@ -82,14 +82,11 @@ static enum tenure_status run_pause(struct tn_cli *cli)
         return status;
     if (!reason)
         return list_pauses(cli, group);
-    if (tn_cli_flag(cli, "dry-run")) {
-        printf("would pause group '%s': %s\n", tn_cli_shown(cli, group->name), tn_cli_shown(cli, reason));
-        return TENURE_OK;
-    }
     status = cli->store->type->pause(cli->store, group->group, reason, author_of(cli), tn_cli_limit_ms(cli),
                                      &cli->error);
     if (status == TENURE_OK)
-        printf("group '%s' is paused: %s\n", tn_cli_shown(cli, group->name), tn_cli_shown(cli, reason));
+        printf("group '%s' %s: %s\n", tn_cli_shown(cli, group->name),
+               tn_cli_flag(cli, "dry-run") ? "would be paused" : "is paused", tn_cli_shown(cli, reason));
     return status;
 }
 
@@ -106,15 +103,11 @@ static enum tenure_status run_resume(struct tn_cli *cli)
         return tn_cli_fail(
             cli, TENURE_BAD_INPUT,
             "say which: --reason TEXT, --all, or --mass-loss; `tenure pause` lists the reasons");
-    if (tn_cli_flag(cli, "dry-run")) {
-        printf("would resume group '%s'\n", tn_cli_shown(cli, group->name));
-        return TENURE_OK;
-    }
     status = cli->store->type->resume(cli->store, group->group, all || !reason ? NULL : reason, thaw,
                                       &dropped, tn_cli_limit_ms(cli), &cli->error);
     if (status == TENURE_OK)
-        printf("group '%s': %" PRIu32 " reason%s taken back\n", tn_cli_shown(cli, group->name), dropped,
-               dropped == 1 ? "" : "s");
+        printf("group '%s': %" PRIu32 " reason%s %s\n", tn_cli_shown(cli, group->name), dropped,
+               dropped == 1 ? "" : "s", tn_cli_flag(cli, "dry-run") ? "would be taken back" : "taken back");
     return status;
 }
 

@@ -13,20 +13,20 @@ static enum tenure_status run(struct tn_cli *cli)
         status = tn_cli_shard(cli, tn_cli_argument(cli, 0), group->settings.shards, &shard);
     if (status != TENURE_OK)
         return status;
-    if (tn_cli_flag(cli, "dry-run")) {
+    status = cli->store->type->quarantine(cli->store, group->group, shard, !lift, tn_cli_limit_ms(cli),
+                                          &cli->error);
+    if (status != TENURE_OK)
+        return status;
+    if (tn_cli_flag(cli, "dry-run"))
         printf(lift ? "would take shard %" PRIu32 " back into service\n"
                     : "would set shard %" PRIu32 " aside: its owner would lose it\n",
                shard);
-        return TENURE_OK;
-    }
-    status = cli->store->type->quarantine(cli->store, group->group, shard, !lift, tn_cli_limit_ms(cli),
-                                          &cli->error);
-    if (status == TENURE_OK)
+    else
         printf(lift ? "shard %" PRIu32 " is back in service\n"
                     : "shard %" PRIu32 " is set aside; take it back with: tenure quarantine %" PRIu32
                       " --lift\n",
                shard, shard);
-    return status;
+    return TENURE_OK;
 }
 
 static const struct tn_option options[] = {

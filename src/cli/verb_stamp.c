@@ -42,7 +42,7 @@ static enum tenure_status install(struct tn_cli *cli)
     }
     status = tn_stamp_install(path, tn_cli_limit_ms(cli), &cli->error);
     if (status == TENURE_OK)
-        printf("%s has tenure_stamp and tenure_fence\n", tn_cli_shown(cli, path));
+        printf("%s has tenure_stamp, tenure_effect and tenure_fence\n", tn_cli_shown(cli, path));
     return status;
 }
 

@@ -80,6 +80,15 @@ static json_t *labels_json(const char *text)
     return json_object();
 }
 
+/* What the store knows; what a node alone knows is in its own log. */
+static json_t *counters_json(const struct tn_snapshot_node *node)
+{
+    json_t *const counters = json_object();
+    json_object_set_new(counters, "shards_owned", tn_json_number(node->shards));
+    json_object_set_new(counters, "shards_desired", tn_json_number(node->desired));
+    return counters;
+}
+
 static json_t *node_json(const struct tn_snapshot *snapshot, const struct tn_snapshot_node *node)
 {
     const struct tn_member *const member = node->member;
@@ -87,6 +96,7 @@ static json_t *node_json(const struct tn_snapshot *snapshot, const struct tn_sna
     json_object_set_new(object, "id", tn_json_text(member->node_id));
     json_object_set_new(object, "session", tn_json_number(member->session));
     json_object_set_new(object, "state", json_string(tn_snapshot_node_state(node)));
+    json_object_set_new(object, "away", json_boolean(tn_snapshot_node_away(node)));
     json_object_set_new(object, "address", tn_json_text(member->address));
     json_object_set_new(object, "weight", tn_json_milli(member->weight_milli));
     json_object_set_new(object, "labels", labels_json(member->labels));
@@ -95,7 +105,7 @@ static json_t *node_json(const struct tn_snapshot *snapshot, const struct tn_sna
     json_object_set_new(object, "lease_until_ms",
                         json_integer(tn_snapshot_unix_ms(snapshot, member->lease_until_ms)));
     json_object_set_new(object, "joined_ms", json_integer(tn_snapshot_unix_ms(snapshot, member->joined_ms)));
-    json_object_set_new(object, "counters", json_object());
+    json_object_set_new(object, "counters", counters_json(node));
     return object;
 }
 
@@ -111,7 +121,13 @@ static void print_json(const struct tn_snapshot *snapshot)
     json_object_set_new(object, "plan_epoch", tn_json_number(snapshot->plan_epoch));
     json_object_set_new(object, "store_time_ms", json_integer(snapshot->unix_ms));
     json_object_set_new(object, "unowned", tn_json_number(snapshot->unowned));
+    json_object_set_new(object, "quarantined", tn_json_number(snapshot->quarantined));
     json_object_set_new(object, "moves_in_flight", tn_json_number(snapshot->moves_in_flight));
+    json_object_set_new(object, "paused", json_boolean(snapshot->paused));
+    json_object_set_new(object, "frozen_until_ms",
+                        snapshot->frozen_until_ms
+                            ? json_integer(tn_snapshot_unix_ms(snapshot, snapshot->frozen_until_ms))
+                            : json_null());
     json_object_set_new(object, "skew", skew);
     json_object_set_new(object, "nodes", nodes);
     tn_json_print(object);
@@ -130,7 +146,7 @@ static void print_nodes(const struct tn_snapshot *snapshot)
         snprintf(left, sizeof left, "%.1fs",
                  (double)(node->member->lease_until_ms - snapshot->store_ms) / 1000);
         tn_table_add(&table, node->member->node_id);
-        tn_table_add(&table, tn_snapshot_node_state(node));
+        tn_table_add(&table, tn_snapshot_node_away(node) ? "away" : tn_snapshot_node_state(node));
         tn_table_add_number(&table, node->shards);
         tn_table_add_number(&table, node->desired);
         tn_table_add(&table, weight);
@@ -149,6 +165,18 @@ static void print_words(struct tn_cli *cli, const struct tn_snapshot *snapshot)
            snapshot->group->settings.shards, snapshot->plan_epoch);
     printf("%s%" PRIu32 " unowned%s, %" PRIu32 " moves in flight, skew %.2f\n", alarm ? "\033[31m" : "",
            snapshot->unowned, alarm ? "\033[0m" : "", snapshot->moves_in_flight, snapshot->skew);
+    if (snapshot->quarantined)
+        printf(
+            "%" PRIu32
+            " in quarantine: `tenure shards` lists them, `tenure quarantine SHARD --lift` takes one back\n",
+            snapshot->quarantined);
+    if (snapshot->paused)
+        puts("balance moves are paused: `tenure pause` lists the reasons");
+    if (snapshot->frozen_until_ms)
+        printf("balance moves rest for %.1f s more: many nodes were lost at once; `tenure resume "
+               "--mass-loss` ends "
+               "that\n",
+               (double)(snapshot->frozen_until_ms - snapshot->store_ms) / 1000);
     if (snapshot->n_nodes)
         print_nodes(snapshot);
     else

@@ -1,4 +1,4 @@
-/* tenure store info and tenure store new-history. */
+/* tenure store info, new-history and prune. */
 #include "cli/instant.h"
 #include "cli/json.h"
 #include "cli/verb.h"
@@ -6,9 +6,11 @@
 
 #include <inttypes.h>
 
+/* ---- info ---- */
+
 static enum tenure_status read_info(struct tn_cli *cli, struct tn_store_info *ret)
 {
-    const enum tenure_status status = tn_cli_open(cli, false);
+    const enum tenure_status status = tn_cli_open(cli, 0);
     if (status != TENURE_OK)
         return status;
     return cli->store->type->info(cli->store, &cli->arena, ret, tn_cli_limit_ms(cli), &cli->error);
@@ -55,29 +57,64 @@ static enum tenure_status info(struct tn_cli *cli)
     return TENURE_OK;
 }
 
+/* ---- new-history ---- */
+
 static enum tenure_status new_history(struct tn_cli *cli)
 {
     const uint32_t seen = (uint32_t)tn_options_number(&cli->options, "seen", 0);
-    enum tenure_status status;
-    if (tn_cli_flag(cli, "dry-run")) {
-        struct tn_store_info read;
-        status = read_info(cli, &read);
-        if (status != TENURE_OK)
-            return status;
-        printf("would begin a new history after %" PRIu32 ", end %zu live sessions, and raise every token\n",
-               read.history, read.live_sessions);
-        return TENURE_OK;
-    }
+    struct tn_store_info before;
     uint32_t history;
-    status = tn_cli_open_adopting(cli);
+    /* A file that came from another machine gets its new history by being opened. */
+    enum tenure_status status = tn_cli_open(cli, TN_STORE_ADOPT);
+    if (status == TENURE_OK)
+        status = cli->store->type->info(cli->store, &cli->arena, &before, tn_cli_limit_ms(cli), &cli->error);
+    if (status == TENURE_OK)
+        status = cli->store->type->new_history(cli->store, seen, &history, tn_cli_limit_ms(cli), &cli->error);
     if (status != TENURE_OK)
         return status;
-    status = cli->store->type->new_history(cli->store, seen, &history, tn_cli_limit_ms(cli), &cli->error);
-    if (status == TENURE_OK)
+    if (tn_cli_flag(cli, "dry-run"))
+        printf("would begin history %" PRIu32 ", end %zu live sessions, and raise every token above %" PRIu64
+               "\n",
+               history, before.live_sessions, tn_token_first(history) - 1);
+    else
         printf("history %" PRIu32 " begins: every session has ended, tokens go on from %" PRIu64 "\n",
                history, tn_token_first(history));
+    return TENURE_OK;
+}
+
+/* ---- prune ---- */
+
+/* In steps, so that no node waits long for the lock. */
+static enum tenure_status prune(struct tn_cli *cli)
+{
+    const size_t keep = (size_t)tn_options_number(&cli->options, "keep", 0);
+    size_t removed = 0, all = 0;
+    if (!tn_options_given(&cli->options, "keep"))
+        return tn_cli_fail(cli, TENURE_BAD_INPUT, "--keep N is needed: how many of the newest events stay");
+    enum tenure_status status = tn_cli_open(cli, 0);
+    if (status == TENURE_OK && tn_cli_flag(cli, "dry-run")) {
+        struct tn_store_info info;
+        status = cli->store->type->info(cli->store, &cli->arena, &info, tn_cli_limit_ms(cli), &cli->error);
+        if (status == TENURE_OK)
+            printf("would remove %zu of %zu events\n", info.events > keep ? info.events - keep : 0,
+                   info.events);
+        return status;
+    }
+    while (status == TENURE_OK) {
+        status = cli->store->type->prune(cli->store, keep, &removed, tn_cli_limit_ms(cli), &cli->error);
+        if (status != TENURE_OK || !removed)
+            break;
+        all += removed;
+    }
+    if (status == TENURE_OK)
+        printf("%zu events removed\n", all);
     return status;
 }
+
+static const struct tn_option prune_options[] = {
+    {"keep", 0, TN_OPTION_COUNT, "N", "how many of the newest events stay", 0, TN_PRUNE_KEEP_MAX},
+    {0},
+};
 
 static const struct tn_option new_history_options[] = {
     {"seen", 0, TN_OPTION_COUNT, "H", "the highest history number that any node or log knows of", 0,
@@ -102,4 +139,16 @@ const struct tn_verb tn_verb_store_new_history = {
     .wants = TN_WANTS_STORE | TN_WANTS_DRY_RUN,
     .options = new_history_options,
     .run = new_history,
+};
+
+const struct tn_verb tn_verb_store_prune = {
+    .name = "store prune",
+    .arguments = "",
+    .summary = "remove the oldest events of the timeline",
+    .details =
+        "It is bounded by itself (about 100,000 events); this makes it shorter, in small steps, while\n"
+        "nodes work on. What `tenure history` shows is all that goes.",
+    .wants = TN_WANTS_STORE | TN_WANTS_DRY_RUN,
+    .options = prune_options,
+    .run = prune,
 };

@@ -68,7 +68,7 @@ static enum tenure_status open_store(const char *url, struct tn_store **ret_stor
             return status;
         url = fallback;
     }
-    return tn_store_open(url, false, ret_store, error);
+    return tn_store_open(url, 0, ret_store, error);
 }
 
 static struct tenure *new_handle(const struct tenure_options *options)
@@ -235,6 +235,7 @@ void tenure_close(struct tenure *tenure)
             tn_page_close(&tenure->groups[i]->page);
         else
             free(tenure->groups[i]->slots);
+        free(tenure->groups[i]->progress);
         free(tenure->groups[i]->name);
         free(tenure->groups[i]);
     }

@@ -12,7 +12,7 @@ enum { url_room = 4096 };
 
 static const char sqlite_scheme[] = "sqlite:";
 
-/* ---- sqlite:PATH[?any_fs=1][&adopt_machine=1] ---- */
+/* ---- sqlite:PATH[?any_fs=1] ---- */
 
 static enum tenure_status read_options(const char *query, struct tn_sqlite_options *options,
                                        struct tenure_error *error)
@@ -21,8 +21,6 @@ static enum tenure_status read_options(const char *query, struct tn_sqlite_optio
         const size_t length = strcspn(query, "&");
         if (length == 8 && !strncmp(query, "any_fs=1", length))
             options->any_fs = true;
-        else if (length == 15 && !strncmp(query, "adopt_machine=1", length))
-            options->adopt_machine = true;
         else
             return tn_error_set(error, TENURE_BAD_INPUT,
                                 "store URL: unknown option '%.*s'; expected any_fs=1", (int)length, query);
@@ -31,7 +29,7 @@ static enum tenure_status read_options(const char *query, struct tn_sqlite_optio
     return TENURE_OK;
 }
 
-static enum tenure_status open_sqlite(const char *rest, bool create, struct tn_store **ret_store,
+static enum tenure_status open_sqlite(const char *rest, unsigned how, struct tn_store **ret_store,
                                       struct tenure_error *error)
 {
     struct tn_sqlite_options options = {0};
@@ -45,6 +43,9 @@ static enum tenure_status open_sqlite(const char *rest, bool create, struct tn_s
     const enum tenure_status status = read_options(question ? question + 1 : "", &options, error);
     if (status != TENURE_OK)
         return status;
+    const bool create = how & TN_STORE_CREATE;
+    options.adopt_machine = how & TN_STORE_ADOPT;
+    options.rehearse = how & TN_STORE_REHEARSE;
     options.make_directory = create && tn_store_default_url(usual, sizeof usual, NULL) == TENURE_OK &&
                              !strcmp(path, usual + strlen(sqlite_scheme));
     return tn_sqlite_open(path, create, &options, ret_store, error);
@@ -64,16 +65,17 @@ static int64_t unix_ms(void *context)
     return tn_clock_unix_ms();
 }
 
-enum tenure_status tn_store_open(const char *url, bool create, struct tn_store **ret_store,
+enum tenure_status tn_store_open(const char *url, unsigned how, struct tn_store **ret_store,
                                  struct tenure_error *error)
 {
     if (!strncmp(url, sqlite_scheme, strlen(sqlite_scheme)))
-        return open_sqlite(url + strlen(sqlite_scheme), create, ret_store, error);
+        return open_sqlite(url + strlen(sqlite_scheme), how, ret_store, error);
     if (strcmp(url, "memory:") != 0)
         return tn_error_set(
             error, TENURE_BAD_INPUT,
             "store URL '%.200s': unknown kind of store; this program has sqlite:PATH and memory:", url);
     *ret_store = tn_memory_open(&(struct tn_memory_options){.lease_ms = boot_ms, .unix_ms = unix_ms});
+    (*ret_store)->rehearse = how & TN_STORE_REHEARSE;
     return TENURE_OK;
 }
 

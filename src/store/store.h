@@ -62,6 +62,8 @@ struct tn_group_info {
     uint64_t plan_epoch;
 };
 
+enum { TN_PRUNE_STEP = 2000, TN_PRUNE_KEEP_MAX = 1000000000 };
+
 struct tn_pause { /* a reason for which a group's balance moves are paused */
     const char *reason, *author;
     int64_t unix_ms; /* since */
@@ -114,9 +116,10 @@ struct tn_store_type {
     /* CONFLICT while a live session is in it. */
     enum tenure_status (*group_delete)(struct tn_store *store, const char *name, int64_t limit_ms,
                                        struct tenure_error *error);
-    /* An operator's mark on the node (all groups, survives restarts). NOT_FOUND when the store never saw the
-     * id. */
-    enum tenure_status (*node_drain)(struct tn_store *store, const char *node_id, bool drain,
+    /* An operator's mark on the node, for one group or (0) for all; it survives restarts. Taking the mark for
+     * all back takes those for single groups back too. NOT_FOUND when the store never saw the id; CONFLICT
+     * for a group's mark to be taken back while the one for all stands. */
+    enum tenure_status (*node_drain)(struct tn_store *store, const char *node_id, uint32_t group, bool drain,
                                      int64_t limit_ms, struct tenure_error *error);
     /* Sets the shard's desired node, which must be a live, not draining member. */
     enum tenure_status (*move)(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,
@@ -151,17 +154,23 @@ struct tn_store_type {
                                int64_t limit_ms, struct tenure_error *error);
     enum tenure_status (*new_history)(struct tn_store *store, uint32_t seen, uint32_t *ret_history,
                                       int64_t limit_ms, struct tenure_error *error);
+    /* Removes the oldest events of the timeline beyond the newest `keep`, at most TN_PRUNE_STEP in a call;
+     * *ret_removed 0: there are no more. */
+    enum tenure_status (*prune)(struct tn_store *store, size_t keep, size_t *ret_removed, int64_t limit_ms,
+                                struct tenure_error *error);
 };
 
 struct tn_store {
     const struct tn_store_type *type;
+    bool rehearse; /* writes are checked and worked out, then rolled back; the first transaction of each */
 };
 
-/* Opens by URL: "sqlite:PATH[?any_fs=1]", "memory:" (this process only, for tests). `create`: make it when it
- * is not there, else a missing store is UNREACHABLE. Other schemes: BAD_INPUT naming those built in. A file
- * that was moved here from another machine is REFUSED, unless the URL says adopt_machine=1: then it is taken
+/* Opens by URL: "sqlite:PATH[?any_fs=1]", "memory:" (this process only, for tests). `how`: CREATE makes it
+ * when it is not there, else a missing store is UNREACHABLE. Other schemes: BAD_INPUT naming those built in.
+ * A file that was moved here from another machine is REFUSED, unless it is to be adopted: then it is taken
  * over, in a new history (what `tenure store new-history` does). */
-enum tenure_status tn_store_open(const char *url, bool create, struct tn_store **ret_store,
+enum { TN_STORE_CREATE = 1, TN_STORE_ADOPT = 2, TN_STORE_REHEARSE = 4 };
+enum tenure_status tn_store_open(const char *url, unsigned how, struct tn_store **ret_store,
                                  struct tenure_error *error);
 /* The descriptor that holds this handle's presence, to be inherited by processes that must keep the session
  * alive; -1 where a store has none. Borrowed. Any thread, once joined. */

@@ -125,7 +125,7 @@ static void the_limit_ends_every_call(struct world *world)
     struct tenure_error error;
     assert_int_equal(world->store->type->group_set(world->store, "orders", &world->settings, 60, &error),
                      TENURE_BUSY);
-    assert_int_equal(world->store->type->node_drain(world->store, "A", true, 60, &error), TENURE_BUSY);
+    assert_int_equal(world->store->type->node_drain(world->store, "A", 0, true, 60, &error), TENURE_BUSY);
     sqlite3_exec(db, "rollback", NULL, NULL, NULL);
     sqlite3_close(db);
     assert_int_equal(world_epoch(world), epoch);

@@ -280,17 +280,17 @@ static void a_drained_node_stays_drained(struct world *world)
 {
     struct tenure_error error;
     struct tn_store *store = world->store;
-    assert_int_equal(store->type->node_drain(store, "A", true, 1000, &error), TENURE_NOT_FOUND);
+    assert_int_equal(store->type->node_drain(store, "A", 0, true, 1000, &error), TENURE_NOT_FOUND);
     const uint64_t a = world_join(world, "A");
     const uint64_t epoch = world_epoch(world);
-    assert_int_equal(store->type->node_drain(store, "A", true, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->node_drain(store, "A", 0, true, 1000, &error), TENURE_OK);
     world_sync(world, 0, epoch);
     assert_true(world->op.tick.deltas[0].members[0].draining);
     world_leave(world, a);
     world_join(world, "A");
     world_sync(world, 0, 0);
     assert_true(world->op.tick.deltas[0].members[0].draining);
-    assert_int_equal(store->type->node_drain(store, "A", false, 1000, &error), TENURE_OK);
+    assert_int_equal(store->type->node_drain(store, "A", 0, false, 1000, &error), TENURE_OK);
     world_sync(world, 0, 0);
     assert_false(world->op.tick.deltas[0].members[0].draining);
 }

@@ -143,7 +143,7 @@ static void a_move_needs_a_live_target(struct world *world)
     assert_int_equal(world_row(world, 3).desired, world_node_of(world, b));
     world_sync(world, 0, 0);
     assert_int_equal(world->op.tick.deltas[0].plan_epoch, 2);
-    store->type->node_drain(store, "A", true, 1000, &error);
+    store->type->node_drain(store, "A", 0, true, 1000, &error);
     assert_int_equal(store->type->move(store, world->group, 3, "A", 1000, &error), TENURE_CONFLICT);
     world_leave(world, b);
     assert_int_equal(store->type->move(store, world->group, 4, "B", 1000, &error), TENURE_CONFLICT);

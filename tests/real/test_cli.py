@@ -8,7 +8,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cli import groups, hashing, history, live, stamps, stores, terminal, usage  # noqa: E402
+from cli import groups, hashing, history, live, stamps, steering, stores, terminal, usage  # noqa: E402
 from cli.kit import Kit  # noqa: E402
 
 SECTIONS = {
@@ -20,6 +20,7 @@ SECTIONS = {
     "history": history.run,
     "terminal": terminal.run,
     "live": live.run,
+    "steering": steering.run,
 }
 
 

@@ -390,7 +390,7 @@ static void shards_without_an_owner_are_spoken_of(void **state)
     (void)state;
     struct tn_lab *lab = tn_fleet_open(13, 3000, 16, "AB");
     struct tenure_error error;
-    assert_int_equal(lab->store->type->node_drain(lab->store, "B", true, 1000, &error), TENURE_OK);
+    assert_int_equal(lab->store->type->node_drain(lab->store, "B", 0, true, 1000, &error), TENURE_OK);
     tn_lab_run(lab, 10000);
     tn_lab_stop(lab, "A", 1000); /* B is drained: nobody may take what A leaves */
     tn_lab_run(lab, 10000);

@@ -2,8 +2,8 @@
  *
  * A node buries by expiry only after one lease of steady contact: each answer puts the store's time minus the
  * own boot clock in an interval (answer's store time minus receive time .. minus send time), and consecutive
- * intervals agree within the margin. A step of the store's clock, an outage, or an own pause starts it anew
- * (DESIGN 5.2). Pure; all times ms. */
+ * intervals agree within the margin. A step of the store's clock, an outage, or an own pause starts it anew.
+ * Pure; all times ms. */
 #ifndef TN_CORE_MEMBER_CONTACT_H
 #define TN_CORE_MEMBER_CONTACT_H
 

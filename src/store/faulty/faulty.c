@@ -127,11 +127,11 @@ static enum tenure_status group_delete(struct tn_store *store, const char *name,
     return inner->type->group_delete(inner, name, limit_ms, error);
 }
 
-static enum tenure_status node_drain(struct tn_store *store, const char *node_id, bool drain,
+static enum tenure_status node_drain(struct tn_store *store, const char *node_id, uint32_t group, bool drain,
                                      int64_t limit_ms, struct tenure_error *error)
 {
     struct tn_store *inner = inner_of(store);
-    return inner->type->node_drain(inner, node_id, drain, limit_ms, error);
+    return inner->type->node_drain(inner, node_id, group, drain, limit_ms, error);
 }
 
 static enum tenure_status move(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,
@@ -208,6 +208,13 @@ static enum tenure_status new_history(struct tn_store *store, uint32_t seen, uin
     return inner->type->new_history(inner, seen, ret_history, limit_ms, error);
 }
 
+static enum tenure_status prune(struct tn_store *store, size_t keep, size_t *ret_removed, int64_t limit_ms,
+                                struct tenure_error *error)
+{
+    struct tn_store *inner = inner_of(store);
+    return inner->type->prune(inner, keep, ret_removed, limit_ms, error);
+}
+
 static const struct tn_store_type store_type = {.name = "faulty",
                                                 .exec = exec,
                                                 .changed = changed,
@@ -226,7 +233,8 @@ static const struct tn_store_type store_type = {.name = "faulty",
                                                 .checkpoint_set = checkpoint_set,
                                                 .events = events,
                                                 .info = info,
-                                                .new_history = new_history};
+                                                .new_history = new_history,
+                                                .prune = prune};
 
 struct tn_store *tn_faulty_open(struct tn_store *inner, void (*sleep_ms)(int64_t ms))
 {

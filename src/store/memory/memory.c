@@ -67,7 +67,7 @@ static enum tenure_status commit(struct tn_rows *rows)
 static void rollback(struct tn_rows *rows)
 {
     /* rows.h: what is refused has written nothing. Here is where a breach of that rule shows. */
-    if (tn_memory_of(rows)->wrote)
+    if (tn_memory_of(rows)->wrote && !rows->store.rehearse)
         abort();
 }
 
@@ -98,23 +98,27 @@ static void event_add(struct tn_rows *rows, const struct tn_event_row *event)
     memory->wrote = true;
 }
 
+/* The room of what is forgotten is closed up when it is half of the array. */
 static void forget_events(struct tn_memory *memory, size_t n)
 {
-    if (!n)
-        return;
     for (size_t i = 0; i < n; i++)
-        free((void *)(uintptr_t)memory->events[i].event.group);
-    memory->n_events -= n;
-    memmove(memory->events, memory->events + n, memory->n_events * sizeof *memory->events);
+        free((void *)(uintptr_t)memory->events[memory->first_event++].event.group);
+    if (memory->first_event * 2 <= memory->n_events)
+        return;
+    memory->n_events -= memory->first_event;
+    memmove(memory->events, memory->events + memory->first_event, memory->n_events * sizeof *memory->events);
+    memory->first_event = 0;
 }
 
-static void events_prune(struct tn_rows *rows)
+static size_t events_prune(struct tn_rows *rows, size_t keep, size_t most)
 {
     struct tn_memory *memory = tn_memory_of(rows);
-    const size_t kept = memory->options.events_kept ? memory->options.events_kept : TN_EVENTS_KEPT;
-    /* In lots: each one moves the whole array. */
-    if (memory->n_events > kept + kept / 8)
-        forget_events(memory, memory->n_events - kept);
+    const size_t there = memory->n_events - memory->first_event;
+    const size_t surplus = there > keep ? there - keep : 0;
+    const size_t n = surplus < most ? surplus : most;
+    if (n)
+        forget_events(memory, n);
+    return n;
 }
 
 static bool asked_for(const struct tn_event_query *query, const struct tn_event *event)
@@ -130,7 +134,7 @@ static struct tn_event *events(struct tn_rows *rows, const struct tn_event_query
     const size_t limit = query->limit ? query->limit : 1000;
     size_t n = 0;
     size_t first = memory->n_events;
-    while (first > 0 && n < limit)
+    while (first > memory->first_event && n < limit)
         n += asked_for(query, &memory->events[--first].event);
     struct tn_event *found = tn_arena_array(arena, n, sizeof *found);
     *ret_n = 0;
@@ -153,7 +157,7 @@ static void info(struct tn_rows *rows, struct tn_arena *arena, struct tn_store_i
     (void)arena;
     ret->location = ret->identity = "memory";
     ret->schema = 1;
-    ret->events = memory->n_events;
+    ret->events = memory->n_events - memory->first_event;
     for (size_t i = 0; i < memory->n_nodes; i++)
         ret->stale_rejected += memory->nodes[i].rejected;
 }
@@ -178,9 +182,12 @@ static void free_record(struct tn_session_record *record)
 static void close_store(struct tn_store *store)
 {
     struct tn_memory *memory = (struct tn_memory *)store;
-    forget_events(memory, memory->n_events);
-    for (size_t i = 0; i < memory->n_nodes; i++)
+    for (size_t i = memory->first_event; i < memory->n_events; i++)
+        free((void *)(uintptr_t)memory->events[i].event.group);
+    for (size_t i = 0; i < memory->n_nodes; i++) {
         free(memory->nodes[i].node_id);
+        free(memory->nodes[i].drained_in);
+    }
     for (size_t i = 0; i < memory->n_sessions; i++)
         free_record(&memory->sessions[i].record);
     for (size_t i = 0; i < memory->n_groups; i++) {
@@ -262,6 +269,8 @@ struct tn_store *tn_memory_open(const struct tn_memory_options *options)
     struct tn_memory *memory = tn_memory_grow(NULL, 0, &room, (sizeof *memory + 15) / 16);
     *memory = (struct tn_memory){.options = options ? *options : (struct tn_memory_options){0}};
     tn_rows_init(&memory->rows, &store_type, &rows_type);
+    if (memory->options.events_kept)
+        memory->rows.events_kept = memory->options.events_kept;
     return &memory->rows.store;
 }
 

@@ -24,15 +24,35 @@ uint32_t tn_memory_node_add(struct tn_rows *rows, const char *node_id)
     return (uint32_t)memory->n_nodes;
 }
 
-void tn_memory_node_drain(struct tn_rows *rows, uint32_t node, bool draining)
+static size_t find_drained(const struct tn_memory_node *node, uint32_t group)
 {
-    tn_memory_of(rows)->nodes[node - 1].draining = draining;
-    tn_memory_of(rows)->wrote = true;
+    size_t i = 0;
+    while (i < node->n_drained_in && node->drained_in[i] != group)
+        i++;
+    return i;
 }
 
-bool tn_memory_node_draining(struct tn_rows *rows, uint32_t node)
+void tn_memory_node_drain(struct tn_rows *rows, uint32_t node, uint32_t group, bool draining)
 {
-    return tn_memory_of(rows)->nodes[node - 1].draining;
+    struct tn_memory_node *found = &tn_memory_of(rows)->nodes[node - 1];
+    const size_t at = find_drained(found, group);
+    tn_memory_of(rows)->wrote = true;
+    if (!group) {
+        found->draining = draining;
+        found->n_drained_in = draining ? found->n_drained_in : 0;
+    } else if (draining && at == found->n_drained_in) {
+        found->drained_in = tn_memory_grow(found->drained_in, found->n_drained_in, &found->drained_in_room,
+                                           sizeof *found->drained_in);
+        found->drained_in[found->n_drained_in++] = group;
+    } else if (!draining && at < found->n_drained_in) {
+        found->drained_in[at] = found->drained_in[--found->n_drained_in];
+    }
+}
+
+bool tn_memory_node_draining(struct tn_rows *rows, uint32_t node, uint32_t group)
+{
+    const struct tn_memory_node *found = &tn_memory_of(rows)->nodes[node - 1];
+    return group ? find_drained(found, group) < found->n_drained_in : found->draining;
 }
 
 void tn_memory_node_rejected(struct tn_rows *rows, uint32_t node, uint64_t more)

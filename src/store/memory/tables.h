@@ -8,6 +8,8 @@
 struct tn_memory_node {
     char *node_id; /* owned */
     bool draining;
+    uint32_t *drained_in; /* owned: groups in which it alone is drained */
+    size_t n_drained_in, drained_in_room;
     uint64_t rejected;
 };
 
@@ -52,8 +54,8 @@ struct tn_memory {
     size_t n_sessions, sessions_room;
     struct tn_memory_group *groups;
     size_t n_groups, groups_room;
-    struct tn_memory_event *events; /* oldest first */
-    size_t n_events, events_room;
+    struct tn_memory_event *events; /* oldest first, from first_event on */
+    size_t first_event, n_events, events_room;
     uint64_t next_event;
 };
 
@@ -70,8 +72,8 @@ void tn_memory_forget_shards(struct tn_memory_group *group);
 /* The row functions (store/rows/rows.h), by file. sessions.c: nodes and sessions */
 uint32_t tn_memory_node_find(struct tn_rows *rows, const char *node_id);
 uint32_t tn_memory_node_add(struct tn_rows *rows, const char *node_id);
-void tn_memory_node_drain(struct tn_rows *rows, uint32_t node, bool draining);
-bool tn_memory_node_draining(struct tn_rows *rows, uint32_t node);
+void tn_memory_node_drain(struct tn_rows *rows, uint32_t node, uint32_t group, bool draining);
+bool tn_memory_node_draining(struct tn_rows *rows, uint32_t node, uint32_t group);
 void tn_memory_node_rejected(struct tn_rows *rows, uint32_t node, uint64_t more);
 bool tn_memory_sessions_lives(struct tn_rows *rows, uint64_t session);
 bool tn_memory_sessions_get(struct tn_rows *rows, uint64_t session, struct tn_session_record *ret);

@@ -6,6 +6,7 @@
 
 struct draining {
     const char *node_id;
+    uint32_t group; /* 0: all */
     bool drain;
 };
 
@@ -13,21 +14,30 @@ static enum tenure_status drain(struct tn_rows *rows, void *context)
 {
     const struct draining *wanted = context;
     const uint32_t node = rows->type->node_find(rows, wanted->node_id);
+    struct tn_group_row group = {0};
     if (!node)
         return tn_error_set(&rows->error, TENURE_NOT_FOUND, "there is no node %.128s", wanted->node_id);
-    if (rows->type->node_draining(rows, node) == wanted->drain)
+    if (wanted->group && tn_rows_group_visible(rows, wanted->group, &group) != TENURE_OK)
+        return TENURE_NOT_FOUND;
+    if (wanted->group && !wanted->drain && rows->type->node_draining(rows, node, 0))
+        return tn_error_set(&rows->error, TENURE_CONFLICT,
+                            "node %.128s is drained in all groups; take that back without --group",
+                            wanted->node_id);
+    if (wanted->drain && rows->type->node_draining(rows, node, wanted->group))
         return TENURE_OK;
-    rows->type->node_drain(rows, node, wanted->drain);
+    rows->type->node_drain(rows, node, wanted->group, wanted->drain);
     const uint64_t session = rows->type->session_of_node(rows, node);
-    if (session)
+    if (wanted->group)
+        tn_rows_members_changed(rows, &group);
+    else if (session)
         tn_rows_touch_groups(rows, session);
     return TENURE_OK;
 }
 
-enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool wanted,
-                                      int64_t limit_ms, struct tenure_error *error)
+enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, uint32_t group,
+                                      bool wanted, int64_t limit_ms, struct tenure_error *error)
 {
-    struct draining draining = {node_id, wanted};
+    struct draining draining = {node_id, group, wanted};
     return tn_rows_run((struct tn_rows *)store, TN_ROWS_WRITE, limit_ms, drain, &draining, error);
 }
 
@@ -172,6 +182,30 @@ enum tenure_status tn_rows_info(struct tn_store *store, struct tn_arena *arena, 
         tn_rows_run((struct tn_rows *)store, TN_ROWS_READ, limit_ms, read_info, &asking, error);
     if (status == TENURE_OK)
         *ret = asking.info;
+    return status;
+}
+
+/* ---- the timeline's end ---- */
+
+struct pruning {
+    size_t keep, removed;
+};
+
+static enum tenure_status prune(struct tn_rows *rows, void *context)
+{
+    struct pruning *pruning = context;
+    pruning->removed = rows->type->events_prune(rows, pruning->keep, TN_PRUNE_STEP);
+    return TENURE_OK;
+}
+
+enum tenure_status tn_rows_prune(struct tn_store *store, size_t keep, size_t *ret_removed, int64_t limit_ms,
+                                 struct tenure_error *error)
+{
+    struct pruning pruning = {.keep = keep};
+    const enum tenure_status status =
+        tn_rows_run((struct tn_rows *)store, TN_ROWS_WRITE, limit_ms, prune, &pruning, error);
+    if (status == TENURE_OK)
+        *ret_removed = pruning.removed;
     return status;
 }
 

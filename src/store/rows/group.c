@@ -117,7 +117,7 @@ enum tenure_status tn_rows_group_delete(struct tn_store *store, const char *name
     strcpy(own_name, name);
     const enum tenure_status status =
         tn_rows_run(rows, TN_ROWS_WRITE, limit_ms, delete_step, own_name, error);
-    if (status == TENURE_OK)
+    if (status == TENURE_OK && !store->rehearse)
         sweep(rows, limit_ms);
     return status;
 }

@@ -74,7 +74,7 @@ static enum tenure_status check_target(struct tn_rows *rows, const struct move *
     if (!facts.takes)
         return tn_error_set(&rows->error, TENURE_CONFLICT, "node %.128s is not a live member of the group",
                             move->node_id);
-    if (rows->type->node_draining(rows, node))
+    if (rows->type->node_draining(rows, node, 0) || rows->type->node_draining(rows, node, move->group))
         return tn_error_set(&rows->error, TENURE_CONFLICT, "node %.128s is drained", move->node_id);
     *ret_node = node;
     return TENURE_OK;

@@ -80,8 +80,9 @@ struct tn_rows_type {
     /* ---- nodes ---- */
     uint32_t (*node_find)(struct tn_rows *rows, const char *node_id); /* 0: never seen */
     uint32_t (*node_add)(struct tn_rows *rows, const char *node_id);
-    void (*node_drain)(struct tn_rows *rows, uint32_t node, bool draining);
-    bool (*node_draining)(struct tn_rows *rows, uint32_t node);
+    /* The mark for one group, or (0) for all. Taken back for all: every mark. */
+    void (*node_drain)(struct tn_rows *rows, uint32_t node, uint32_t group, bool draining);
+    bool (*node_draining)(struct tn_rows *rows, uint32_t node, uint32_t group); /* that mark alone */
     void (*node_rejected)(struct tn_rows *rows, uint32_t node, uint64_t more);
 
     /* ---- sessions ---- */
@@ -153,8 +154,8 @@ struct tn_rows_type {
 
     /* ---- the timeline ---- */
     void (*event_add)(struct tn_rows *rows, const struct tn_event_row *event);
-    /* Removes at most TN_EVENTS_STEP of the oldest above the bound. */
-    void (*events_prune)(struct tn_rows *rows);
+    /* Removes at most `most` of the oldest beyond the newest `keep`; how many went. */
+    size_t (*events_prune)(struct tn_rows *rows, size_t keep, size_t most);
     struct tn_event *(*events)(struct tn_rows *rows, const struct tn_event_query *query,
                                struct tn_arena *arena, size_t *ret_n); /* newest so many, oldest first */
 
@@ -168,7 +169,8 @@ struct tn_rows {
     struct tn_arena scratch; /* emptied when a transaction begins */
     int64_t now_ms, unix_ms; /* of the transaction under way */
     uint32_t history;
-    bool evented;              /* it added to the timeline */
+    size_t events_kept;        /* how long the timeline may get */
+    bool evented;              /* the transaction under way added to it */
     enum tenure_status failed; /* first failure in it; OK none */
     struct tenure_error error; /* of that, or of a refusal */
 };
@@ -199,7 +201,7 @@ void tn_rows_exec(struct tn_store *store, struct tn_op *op);
     .pauses = tn_rows_pauses, .quarantine = tn_rows_quarantine, .group_delete = tn_rows_group_delete,        \
     .node_drain = tn_rows_node_drain, .move = tn_rows_move, .checkpoint_get = tn_rows_checkpoint_get,        \
     .checkpoint_set = tn_rows_checkpoint_set, .events = tn_rows_events, .info = tn_rows_info,                \
-    .new_history = tn_rows_new_history
+    .new_history = tn_rows_new_history, .prune = tn_rows_prune
 
 enum tenure_status tn_rows_group_create(struct tn_store *store, const char *name,
                                         const struct tn_settings *settings, uint64_t fingerprint,
@@ -221,7 +223,7 @@ enum tenure_status tn_rows_pauses(struct tn_store *store, uint32_t group, struct
                                   struct tenure_error *error);
 enum tenure_status tn_rows_quarantine(struct tn_store *store, uint32_t group, uint32_t shard, bool aside,
                                       int64_t limit_ms, struct tenure_error *error);
-enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, bool drain,
+enum tenure_status tn_rows_node_drain(struct tn_store *store, const char *node_id, uint32_t group, bool drain,
                                       int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_move(struct tn_store *store, uint32_t group, uint32_t shard, const char *node_id,
                                 int64_t limit_ms, struct tenure_error *error);
@@ -238,5 +240,7 @@ enum tenure_status tn_rows_info(struct tn_store *store, struct tn_arena *arena, 
                                 int64_t limit_ms, struct tenure_error *error);
 enum tenure_status tn_rows_new_history(struct tn_store *store, uint32_t seen, uint32_t *ret_history,
                                        int64_t limit_ms, struct tenure_error *error);
+enum tenure_status tn_rows_prune(struct tn_store *store, size_t keep, size_t *ret_removed, int64_t limit_ms,
+                                 struct tenure_error *error);
 
 #endif

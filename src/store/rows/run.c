@@ -5,7 +5,7 @@
 
 void tn_rows_init(struct tn_rows *rows, const struct tn_store_type *store, const struct tn_rows_type *type)
 {
-    *rows = (struct tn_rows){.store = {store}, .type = type};
+    *rows = (struct tn_rows){.store = {.type = store}, .type = type, .events_kept = TN_EVENTS_KEPT};
     tn_arena_init(&rows->scratch);
 }
 
@@ -28,10 +28,10 @@ void tn_rows_fail(struct tn_rows *rows, enum tenure_status status, const char *f
 static enum tenure_status finish(struct tn_rows *rows, enum tenure_status status)
 {
     if (status == TENURE_OK && rows->evented)
-        rows->type->events_prune(rows);
+        rows->type->events_prune(rows, rows->events_kept, TN_EVENTS_STEP);
     if (rows->failed != TENURE_OK)
         status = rows->failed;
-    if (status == TENURE_OK)
+    if (status == TENURE_OK && !rows->store.rehearse)
         return rows->type->commit(rows);
     rows->type->rollback(rows);
     return status;

@@ -10,11 +10,11 @@ void tn_sqlite_event_add(struct tn_rows *rows, const struct tn_event_row *event)
     tn_sql_run(sqlite, add);
 }
 
-void tn_sqlite_events_prune(struct tn_rows *rows)
+size_t tn_sqlite_events_prune(struct tn_rows *rows, size_t keep, size_t most)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    const int64_t kept = sqlite->options.events_kept ? sqlite->options.events_kept : TN_EVENTS_KEPT;
-    tn_sql_run(sqlite, TN_SQL(sqlite, EVENTS_PRUNE, kept, TN_EVENTS_STEP));
+    tn_sql_run(sqlite, TN_SQL(sqlite, EVENTS_PRUNE, (int64_t)keep, (int64_t)most));
+    return (size_t)sqlite3_changes(sqlite->db);
 }
 
 static struct tn_event event_of(sqlite3_stmt *row, struct tn_arena *arena)

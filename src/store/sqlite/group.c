@@ -96,6 +96,7 @@ void tn_sqlite_group_drop(struct tn_rows *rows, uint32_t group)
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
     tn_sql_run(sqlite, TN_SQL(sqlite, SETTINGS_DROP, group));
     tn_sql_run(sqlite, TN_SQL(sqlite, PAUSE_DROP, group));
+    tn_sql_run(sqlite, TN_SQL(sqlite, DRAINED_FORGET, group));
     tn_sql_run(sqlite, TN_SQL(sqlite, GROUP_DROP, group));
 }
 

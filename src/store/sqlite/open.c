@@ -192,6 +192,9 @@ static struct tn_sqlite *new_handle(const struct tn_sqlite_options *options, con
     }
     tn_rows_init(&sqlite->rows, &store_type, &rows_type);
     sqlite->options = *options;
+    sqlite->rows.store.rehearse = options->rehearse;
+    if (options->events_kept)
+        sqlite->rows.events_kept = options->events_kept;
     sqlite->options.boot_id = sqlite->options.machine_id = NULL;
     sqlite->path = own_path;
     sqlite->presence.fd = -1;

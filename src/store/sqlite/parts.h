@@ -94,8 +94,8 @@ enum tn_presence tn_presence_probe(struct tn_rows *rows, uint64_t session);
 /* The row functions (store/rows/rows.h). session.c: nodes and sessions */
 uint32_t tn_sqlite_node_find(struct tn_rows *rows, const char *node_id);
 uint32_t tn_sqlite_node_add(struct tn_rows *rows, const char *node_id);
-void tn_sqlite_node_drain(struct tn_rows *rows, uint32_t node, bool draining);
-bool tn_sqlite_node_draining(struct tn_rows *rows, uint32_t node);
+void tn_sqlite_node_drain(struct tn_rows *rows, uint32_t node, uint32_t group, bool draining);
+bool tn_sqlite_node_draining(struct tn_rows *rows, uint32_t node, uint32_t group);
 void tn_sqlite_node_rejected(struct tn_rows *rows, uint32_t node, uint64_t more);
 bool tn_sqlite_session_lives(struct tn_rows *rows, uint64_t session);
 bool tn_sqlite_session_get(struct tn_rows *rows, uint64_t session, struct tn_session_record *ret);
@@ -146,7 +146,7 @@ void tn_sqlite_checkpoint_put(struct tn_rows *rows, uint32_t group, uint32_t sha
                               const struct tn_checkpoint *checkpoint);
 /* event.c */
 void tn_sqlite_event_add(struct tn_rows *rows, const struct tn_event_row *event);
-void tn_sqlite_events_prune(struct tn_rows *rows);
+size_t tn_sqlite_events_prune(struct tn_rows *rows, size_t keep, size_t most);
 struct tn_event *tn_sqlite_events(struct tn_rows *rows, const struct tn_event_query *query,
                                   struct tn_arena *arena, size_t *ret_n);
 

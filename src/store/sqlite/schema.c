@@ -146,6 +146,13 @@ static const char *const steps[] = {
     " unix_ms integer not null"
     ") strict;"
     "create index pause_group on pause (group_id);",
+    /* 3: nodes drained in one group alone */
+    "create table drained ("
+    " node integer not null,"
+    " group_id integer not null,"
+    " primary key (node, group_id)"
+    ") strict, without rowid;"
+    "create index drained_group on drained (group_id);",
 };
 enum { newest = sizeof steps / sizeof steps[0] };
 

@@ -21,15 +21,22 @@ uint32_t tn_sqlite_node_add(struct tn_rows *rows, const char *node_id)
     return (uint32_t)sqlite3_last_insert_rowid(sqlite->db);
 }
 
-void tn_sqlite_node_drain(struct tn_rows *rows, uint32_t node, bool draining)
+void tn_sqlite_node_drain(struct tn_rows *rows, uint32_t node, uint32_t group, bool draining)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
-    tn_sql_run(sqlite, TN_SQL(sqlite, NODE_DRAIN, node, draining));
+    if (group && draining)
+        tn_sql_run(sqlite, TN_SQL(sqlite, DRAINED_ADD, node, group));
+    else
+        tn_sql_run(sqlite, TN_SQL(sqlite, DRAINED_DROP, node, group));
+    if (!group)
+        tn_sql_run(sqlite, TN_SQL(sqlite, NODE_DRAIN, node, draining));
 }
 
-bool tn_sqlite_node_draining(struct tn_rows *rows, uint32_t node)
+bool tn_sqlite_node_draining(struct tn_rows *rows, uint32_t node, uint32_t group)
 {
     struct tn_sqlite *sqlite = tn_sqlite_of(rows);
+    if (group)
+        return tn_sql_number(sqlite, TN_SQL(sqlite, DRAINED_IS, node, group)) != 0;
     return tn_sql_number(sqlite, TN_SQL(sqlite, NODE_DRAINING, node)) != 0;
 }
 

@@ -31,10 +31,15 @@
     X(NODE_ADD, "insert into node (node_id) values (?1)")                                                    \
     X(NODE_DRAIN, "update node set draining = ?2 where id = ?1")                                             \
     X(NODE_DRAINING, "select draining from node where id = ?1")                                              \
+    X(DRAINED_ADD, "insert or ignore into drained (node, group_id) values (?1, ?2)")                         \
+    X(DRAINED_DROP, "delete from drained where node = ?1 and (?2 = 0 or group_id = ?2)")                     \
+    X(DRAINED_IS, "select 1 from drained where node = ?1 and group_id = ?2")                                 \
+    X(DRAINED_FORGET, "delete from drained where group_id = ?1")                                             \
     X(NODE_REJECTED, "update node set rejected = rejected + ?2 where id = ?1")                               \
     X(NODE_REJECTED_SUM, "select coalesce(sum(rejected), 0) from node")                                      \
     X(NODES_PRUNE, "delete from node where draining = 0 and not exists"                                      \
-                   " (select 1 from session where session.node = node.id)")                                  \
+                   " (select 1 from session where session.node = node.id) and not exists"                    \
+                   " (select 1 from drained where drained.node = node.id)")                                  \
     X(SESSION_GET, TN_SQL_SESSION "where s.id = ?1")                                                         \
     X(SESSION_BY_NONCE, "select id from session where nonce = ?1")                                           \
     X(SESSION_OF_NODE, "select session from lease where node = ?1 order by session desc limit 1")            \
@@ -83,7 +88,8 @@
                  " from lease where session = ?2")                                                           \
     X(MEMBER_GROUPS, "select group_id from member where session = ?1 order by group_id")                     \
     X(MEMBERS,                                                                                               \
-      "select s.id, s.node, l.state, n.draining, s.presence is not null, n.node_id, s.address, s.labels,"    \
+      "select s.id, s.node, l.state, n.draining or exists (select 1 from drained d where d.node = s.node"    \
+      " and d.group_id = ?1), s.presence is not null, n.node_id, s.address, s.labels,"                       \
       " s.weight_milli, s.joined_ms, l.lease_ms, l.lease_until_ms from member m"                             \
       " join lease l on l.session = m.session join session s on s.id = m.session"                            \
       " join node n on n.id = s.node where m.group_id = ?1 order by m.session")                              \

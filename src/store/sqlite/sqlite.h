@@ -20,6 +20,7 @@ struct tn_sqlite_options {
     bool any_fs;          /* accept file systems that are not known to work */
     bool make_directory;  /* make the directory of PATH */
     bool adopt_machine;   /* a file from another machine or boot namespace: take it over, in a new history */
+    bool rehearse;        /* as struct tn_store's, from the first transaction on */
     uint32_t events_kept; /* 0: TN_EVENTS_KEPT */
     int64_t (*lease_ms)(void *context); /* tests */
     int64_t (*unix_ms)(void *context);  /* tests */

@@ -107,6 +107,12 @@ class Faults:
         subprocess.run([sys.executable, "-c", LOCKER, path, str(seconds)], stdout=subprocess.DEVNULL, check=True)
         return f"the store file locked for {seconds:.1f} s"
 
+    def prune(self):
+        """The timeline is cut short under everybody's feet."""
+        keep = self.random.randrange(50)
+        self.lab.tenure.run("store", "prune", "--store", self.lab.tenure.store, "--keep", str(keep))
+        return f"the history pruned to its newest {keep} events"
+
     def outlive(self):
         """The agent is killed and its worker is not: nobody may take over before the worker's gate is closed."""
         if not any(node.stubborn for node in self.lab.live()):
@@ -137,7 +143,7 @@ class Faults:
 
 
 KINDS = ("kill_agent", "kill_worker", "kill_inside", "stop_node", "stop_node_inside", "stop_worker_inside", "join", "leave",
-         "lock_store", "outlive", "kill_agent")
+         "lock_store", "prune", "outlive", "kill_agent")
 
 
 def last_note(node):

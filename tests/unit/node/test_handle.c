@@ -28,7 +28,7 @@ static void add_group(const char *name, uint32_t shards)
     settings.lease_ms = 2000;
     settings.renew_ms = 500;
     tn_settings_derive(&settings);
-    assert_int_equal(tn_store_open(url, true, &store, &error), TENURE_OK);
+    assert_int_equal(tn_store_open(url, TN_STORE_CREATE, &store, &error), TENURE_OK);
     assert_int_equal(tn_hasher_init(&hasher, settings.algo, settings.seed, shards, &error), TENURE_OK);
     assert_int_equal(
         store->type->group_create(store, name, &settings, tn_hash_fingerprint(&hasher), 5000, &error),

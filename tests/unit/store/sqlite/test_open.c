@@ -46,8 +46,8 @@ static void the_default_directory_is_made(void **state)
     setenv("XDG_STATE_HOME", scratch->directory, 1);
     assert_int_equal(tn_store_default_url(url, sizeof url, &scratch->error), TENURE_OK);
     assert_non_null(strstr(url, "/tenure/store.db"));
-    assert_int_equal(tn_store_open(url, false, &store, &scratch->error), TENURE_UNREACHABLE);
-    assert_int_equal(tn_store_open(url, true, &store, &scratch->error), TENURE_OK);
+    assert_int_equal(tn_store_open(url, 0, &store, &scratch->error), TENURE_UNREACHABLE);
+    assert_int_equal(tn_store_open(url, TN_STORE_CREATE, &store, &scratch->error), TENURE_OK);
     scratch_close(store);
     assert_int_equal(tn_store_default_url(url, 10, &scratch->error), TENURE_BAD_INPUT);
     unsetenv("XDG_STATE_HOME");
@@ -63,14 +63,14 @@ static void urls_are_checked(void **state)
     const char *const bad[] = {
         "", "sqlite:", "mysql://x", "/tmp/store.db", "sqlite:/tmp/x.db?any_fs=2", "sqlite:/tmp/x.db?foo=1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(tn_store_open(bad[i], true, &store, &scratch->error), TENURE_BAD_INPUT);
-    assert_int_equal(tn_store_open("mysql://x", true, &store, &scratch->error), TENURE_BAD_INPUT);
+        assert_int_equal(tn_store_open(bad[i], TN_STORE_CREATE, &store, &scratch->error), TENURE_BAD_INPUT);
+    assert_int_equal(tn_store_open("mysql://x", TN_STORE_CREATE, &store, &scratch->error), TENURE_BAD_INPUT);
     assert_non_null(strstr(scratch->error.text, "mysql://x"));
-    assert_int_equal(tn_store_open("memory:", true, &store, &scratch->error), TENURE_OK);
+    assert_int_equal(tn_store_open("memory:", TN_STORE_CREATE, &store, &scratch->error), TENURE_OK);
     scratch_close(store);
     char url[160];
     snprintf(url, sizeof url, "sqlite:%s?any_fs=1", scratch->path);
-    assert_int_equal(tn_store_open(url, true, &store, &scratch->error), TENURE_OK);
+    assert_int_equal(tn_store_open(url, TN_STORE_CREATE, &store, &scratch->error), TENURE_OK);
     struct tn_store_info info;
     assert_int_equal(store->type->info(store, &scratch->arena, &info, 1000, &scratch->error), TENURE_OK);
     assert_string_equal(info.location, scratch->path);

@@ -179,7 +179,7 @@ static void the_dead_are_forgotten_in_time(void **state)
     struct tn_store *store = scratch_open(scratch);
     scratch_group(scratch, store, 8);
     scratch_join(scratch, store, "A", 1);
-    store->type->node_drain(store, "A", true, 1000, &scratch->error);
+    store->type->node_drain(store, "A", 0, true, 1000, &scratch->error);
     struct tn_op leave = {.kind = TN_OP_LEAVE, .session = 1, .limit_ms = 1000};
     store->type->exec(store, &leave);
     scratch_sql(
