@@ -132,6 +132,16 @@ enum tenure_status tenure_reload(struct tenure_group *group, uint32_t shard, uin
  * of it. BAD_INPUT for a shard out of range or token 0. */
 enum tenure_status tenure_rejected(struct tenure_group *group, uint32_t shard, uint64_t token);
 
+/* This node does not get on with the shard (its data cannot be read here, its program refuses it): the work
+ * ends here with LOST, and the store gives the shard to another node; to this one again only after a while,
+ * or when there is no other. STALE when the shard is not held under this token. */
+enum tenure_status tenure_give_up(struct tenure_group *group, uint32_t shard, uint64_t token);
+
+/* The shard's worker gets on with its work. Where the group's `stall-after` is set, a shard that is ready and
+ * of which this is not said for so long is given up as above. Cheap: at most ten a second and shard reach the
+ * keeper. STALE when the shard is not held under this token. */
+enum tenure_status tenure_progress(struct tenure_group *group, uint32_t shard, uint64_t token);
+
 #define TENURE_SEQ_MAX (((uint64_t)1 << 53) - 1) /* exact in JSON */
 /* Saves the shard's progress under its token, durable when it returns OK. seq 0: one more than stored; it
  * must grow, or REGRESSED, unless `rewind`. data up to 65536 bytes and seq up to TENURE_SEQ_MAX, else

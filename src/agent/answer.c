@@ -127,7 +127,10 @@ static void on_current(struct tn_agent *agent, struct tn_worker *worker, const s
         agent->counters.load_ms += word->ms;
         break;
     case TN_WORD_TOUCH: agent->counters.touches++; break;
-    case TN_WORD_PROGRESS: agent->counters.progress++; break;
+    case TN_WORD_PROGRESS:
+        agent->counters.progress++;
+        tenure_progress(agent->group, word->shard, word->token);
+        break;
     default: break;
     }
 }

@@ -56,6 +56,22 @@ void tn_charge_orphan(struct tn_agent *agent, const struct tn_worker *worker)
     }
 }
 
+void tn_charge_finished(struct tn_agent *agent, const struct tn_worker *worker)
+{
+    const uint32_t shard = (uint32_t)worker->shard;
+    const struct tn_charge charge = agent->charges[shard];
+    if (charge.state == TN_CHARGE_DRAINING) {
+        tn_answer_released(agent, shard);
+        return;
+    }
+    tn_charge_set(agent, shard, TN_CHARGE_NONE, 0);
+    if (charge.state != TN_CHARGE_ASSIGNED && charge.state != TN_CHARGE_READY)
+        return;
+    tn_log_say(agent->log, TENURE_LOG_INFO, "the worker of shard %u is done with it: given to another node",
+               shard);
+    tenure_give_up(agent->group, shard, charge.token); /* STALE: LOST is on its way */
+}
+
 void tn_charge_give_up(struct tn_agent *agent, const struct tn_worker *worker)
 {
     if (worker->shard >= 0)

@@ -87,6 +87,8 @@ void tn_charge_events(struct tn_agent *agent);
 void tn_charge_orphan(struct tn_agent *agent, const struct tn_worker *worker);
 /* Takes an assigned shard back from the worker: `lost`, or the end of a one-shard process. */
 void tn_charge_withdraw(struct tn_agent *agent, uint32_t shard, const char *reason);
+/* A one-shard process ended with status 0: it is done with the shard here, which goes to another node. */
+void tn_charge_finished(struct tn_agent *agent, const struct tn_worker *worker);
 /* No process will take the worker's shards any more: stands in for it, so that they can move away. */
 void tn_charge_give_up(struct tn_agent *agent, const struct tn_worker *worker);
 /* Its process runs: a one-shard process is ready by running. */

@@ -214,10 +214,9 @@ void tn_worker_exited(struct tn_worker *worker, int code, int status)
         return;
     }
     tn_outbox_clear(&worker->outbox);
-    const bool finished = worker->shard >= 0 && code == CLD_EXITED && status == 0 &&
-                          agent->charges[worker->shard].state >= TN_CHARGE_DRAINING;
-    if (finished) {
-        tn_answer_released(agent, (uint32_t)worker->shard);
+    if (worker->shard >= 0 && code == CLD_EXITED && status == 0) {
+        worker->wanted = false;
+        tn_charge_finished(agent, worker);
         return;
     }
     tn_charge_orphan(agent, worker);

@@ -94,7 +94,8 @@ static void open_group(struct tenure *tenure, uint32_t index)
     } else {
         group->slots = calloc(settings->shards, sizeof *group->slots);
     }
-    if (!group->slots ||
+    group->progress = calloc(settings->shards, sizeof *group->progress);
+    if (!group->slots || !group->progress ||
         tn_hasher_init(&group->hasher, settings->algo, settings->seed, settings->shards, NULL) != TENURE_OK)
         abort();
     group->request_ms = settings->request_ms;

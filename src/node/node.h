@@ -20,6 +20,7 @@ struct tenure_group {
     struct tn_hasher hasher;
     const struct tn_deadline *deadline; /* the handle's, or the page's */
     struct tn_slot *slots;              /* NULL until joined; in the page, if there is one */
+    _Atomic uint32_t *progress;         /* one a shard: when it was last said, in ticks; NULL until joined */
     struct tn_page page;                /* where the gates are shared with other processes */
     int64_t request_ms;
     /* guarded by tenure->lock */

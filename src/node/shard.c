@@ -20,6 +20,8 @@ int tenure_fd(const struct tenure *tenure)
 
 /* ---- answers ---- */
 
+enum { progress_every_ns = 100 * 1000 * 1000 };
+
 static bool assigned(const struct tenure_group *group, uint32_t shard, uint64_t token)
 {
     return shard < group->hasher.shards && token &&
@@ -79,6 +81,25 @@ enum tenure_status tenure_rejected(struct tenure_group *group, uint32_t shard, u
     if (shard >= group->hasher.shards || !token)
         return TENURE_BAD_INPUT;
     tell(group, TN_KEEPER_STALE, shard, token, false);
+    return TENURE_OK;
+}
+
+enum tenure_status tenure_give_up(struct tenure_group *group, uint32_t shard, uint64_t token)
+{
+    if (!assigned(group, shard, token))
+        return TENURE_STALE;
+    tell(group, TN_KEEPER_UNABLE, shard, token, true);
+    return TENURE_OK;
+}
+
+enum tenure_status tenure_progress(struct tenure_group *group, uint32_t shard, uint64_t token)
+{
+    if (!assigned(group, shard, token))
+        return TENURE_STALE;
+    /* a worker that says it for every record must not be the keeper's main occupation */
+    const uint32_t tick = (uint32_t)(tn_clock_quick_ns() / progress_every_ns) | 1u << 31;
+    if (atomic_exchange_explicit(&group->progress[shard], tick, memory_order_relaxed) != tick)
+        tell(group, TN_KEEPER_PROGRESS, shard, token, false);
     return TENURE_OK;
 }
 

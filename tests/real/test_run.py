@@ -277,6 +277,38 @@ def a_worker_that_exits_at_once_ten_times(report):
     fleet.close()
 
 
+def a_process_that_is_done_with_its_shard(report):
+    """--per-shard: exit status 0 is a word, not a crash: the shard goes to another node, and no other shard is touched."""
+    fleet = fleet_of(4)
+    a = Agent(fleet, "a", "--per-shard", tricks=["only=0", "finish"])
+    fleet.until(lambda: len(a.said("one shard")) >= 4 and a.said("finishes"), 20 * SLOW, "four shards, one of them done")
+    b = Agent(fleet, "b", "--per-shard")
+    fleet.until(lambda: owned(fleet)[0][::2] == ("b", "owned"), 30 * SLOW, "shard 0 is at the other node")
+    report.check(bool(a.logged("is done with it")) and not a.logged("is started again"), "exit status 0: said so, and not counted as a crash")
+    time.sleep(1)
+    report.check(owned(fleet)[0][0] == "b", "and it stays there")
+    report.check(all(n["shard"] == 0 for n in a.said("finishes")) and a.stop() == 0 and b.stop() == 0, "both leave with status 0")
+    fleet.close()
+
+
+def a_shard_that_makes_no_progress_is_given_away(report):
+    """stall-after: a lease says that a process lives; this says that it works."""
+    fleet = fleet_of(8, "--stall-after", "600ms")
+    busy = Agent(fleet, "busy", tricks=["progress"])
+    wait_held(fleet, busy, 8)
+    time.sleep(2)
+    report.check(len(busy.holds()) == 8 and not busy.said("lost"), "who says `progress` keeps its shards, well beyond stall-after")
+    stuck = Agent(fleet, "stuck", tricks=["progress=5"])  # works on all but shard 5
+    fleet.cli("move", "5", "stuck", "--group", "orders", code=None)
+    fleet.until(lambda: stuck.said("assigned"), 20 * SLOW, "it joined")
+    fleet.until(lambda: fleet.cli("move", "5", "stuck", "--group", "orders", code=None).returncode == 0 and stuck.said("lost", shard=5), 30 * SLOW, "shard 5 was taken from it")
+    report.check(stuck.said("lost", shard=5)[0]["reason"] == "it made no progress", f"who does not, loses it: {stuck.said('lost', shard=5)[0]['reason']}")
+    fleet.until(lambda: owned(fleet)[5][::2] == ("busy", "owned"), 30 * SLOW, "shard 5 is at the one that works")
+    report.check({n["shard"] for n in stuck.said("lost")} == {5} and not busy.said("lost"), "no other shard was taken")
+    report.check(busy.stop() == 0 and stuck.stop() == 0, "both leave with status 0")
+    fleet.close()
+
+
 def exit_statuses_and_the_service_manager(report):
     """Scripts and service managers act on these."""
     fleet = fleet_of(4)
@@ -344,4 +376,5 @@ if __name__ == "__main__":
     Report().run(the_example_workers_work, a_killed_watchdog_is_replaced, every_line_of_the_protocol, workers_that_misbehave_touch_no_other_shard, one_deaf_process_among_many,
                  a_worker_that_does_not_read_is_killed, a_killed_worker_is_back_within_a_second, a_dead_agents_survivors_keep_its_session,
                  a_stop_waits_for_the_batch, a_drain_limit_forces_shards_away, a_paused_node_wakes_up_harmless,
-                 a_worker_that_exits_at_once_ten_times, exit_statuses_and_the_service_manager)
+                 a_worker_that_exits_at_once_ten_times, a_process_that_is_done_with_its_shard,
+                 a_shard_that_makes_no_progress_is_given_away, exit_statuses_and_the_service_manager)

@@ -189,6 +189,11 @@ def main():
             if had.get((shard, token), False) != open_now:
                 had[shard, token] = open_now
                 note("gate", shard=shard, token=token, open=open_now)
+            if "progress" in TRICKS and open_now and shard != int(TRICKS["progress"] or -1):
+                say("progress", shard=shard, token=token)
+            if "finish" in TRICKS and open_now:
+                note("finishes", shard=shard, token=token)
+                sys.exit(0)
             if "save_ms" in TRICKS and open_now:
                 save_in_turn(shard, token)
             if "work_s" in TRICKS and open_now and shard not in done:
