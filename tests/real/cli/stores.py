@@ -95,7 +95,23 @@ def locked(kit):
     kit.expect("and then the write goes through", 0, "group", "set", "g", "--lease", "20s")
 
 
+def moved(kit):
+    """A store file that was copied from another machine."""
+    connection = sqlite3.connect(kit.store)
+    connection.execute("update store set machine_id = 'another', boot_id = 'another'")
+    connection.commit()
+    connection.close()
+    kit.expect("a file of another machine is refused, with what to do", 5, "status", "--group", "g", has=("another machine (another)", "new-history"))
+    before = kit.contents()
+    kit.expect("new-history --dry-run looks at it all the same", 0, "store", "new-history", "--dry-run", has="would begin history")
+    kit.check("and changes nothing", kit.contents() == before)
+    kit.expect("so it is refused still", 5, "store", "info", has="another machine")
+    kit.expect("new-history takes it over", 0, "store", "new-history", has="begins")
+    kit.expect("now it is this machine's", 0, "status", "--group", "g")
+
+
 def histories(kit):
+    moved(kit)
     before = kit.run("store", "info", "--json").json
     kit.expect("new-history --dry-run says what it would do", 0, "store", "new-history", "--dry-run", has="would begin")
     kit.check("and does not do it", kit.run("store", "info", "--json").json["history"] == before["history"])
