@@ -299,7 +299,7 @@ const char *tn_rule_cause(enum tn_op_kind verb, const struct tn_shard_row *befor
     case TN_OP_TRANSFER: return "handed over";
     case TN_OP_FORCE: return "forced";
     case TN_OP_RELOAD: return "reloaded";
-    case TN_OP_RELEASE: return "released";
+    case TN_OP_RELEASE: return after->fails > before->fails ? "given up" : "released";
     case TN_OP_REVOKE: return "revoked";
     default: return "changed";
     }
